@@ -252,4 +252,11 @@ std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Tic
     return wanted;
 }
 
+std::size_t turns_wanted_unseen(const TurnMarks& marks, Ticks jitter) {
+    TurnTimes mean;
+    mean.add(
+        Ticks((marks.back().time - marks.front().time).value() / static_cast<std::int64_t>(turns_of(marks))));
+    return mean.wanted(jitter);
+}
+
 }  // namespace systole

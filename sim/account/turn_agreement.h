@@ -76,4 +76,8 @@ Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t t
 std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                          TurnsDiffer how = TurnsDiffer::InRounds);
 
+/// InRounds: so many turns at least have to agree for what they do not show, a refresh of `jitter` more or
+/// less.
+std::size_t turns_wanted_unseen(const TurnMarks& marks, Ticks jitter);
+
 }  // namespace systole

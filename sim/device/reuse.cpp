@@ -18,6 +18,8 @@ constexpr std::size_t kAround = 1 + kLastTurns;
 constexpr std::size_t kAtFirst = kAround + 2;
 /// Where turns differ by chance, as many as mostly tell their mean.
 constexpr std::size_t kSample = kAround + 8;
+/// Turns of blocks take as long that differ by at most one part in so many.
+constexpr std::int64_t kAlike = 8;
 /// If those have not agreed, at least so many.
 constexpr std::size_t kThen = kAround + 6;
 /// Where more are wanted, so many: enough to see whether they go in rounds.
@@ -127,21 +129,58 @@ private:
     std::optional<std::vector<std::size_t>> turns_then(const Attempt& last,
                                                        const std::vector<std::size_t>& spent) const {
         std::vector<std::size_t> turns = last.turns;
+        const std::vector<std::size_t> all_wanted = turns_wanted_of(last);
         for (std::size_t b = 0; b < turns.size(); ++b) {
             if (!worth_it_[b]) continue;
-            const std::size_t wanted = kAround + turns_wanted(last.run.checked.result, last.marks[b],
-                                                              last.run.jitter, rules_.differ);
+            const std::size_t wanted = all_wanted[b];
             const bool cheap = wanted + spent[b] < all_.blocks[b].turns;
             const bool later = wanted + spent[b] + kThenAtMost < all_.blocks[b].turns;
-            if (last.turns[b] < kThen)
+            const std::size_t short_ones =
+                rules_.differ == TurnsDiffer::InRounds ? of_short_turns(last.marks[b], last.run.jitter) : 0;
+            if (last.turns[b] < kThen && short_ones > kThenAtMost &&
+                short_ones + spent[b] < all_.blocks[b].turns)
+                turns[b] = short_ones;
+            else if (last.turns[b] < kThen)
                 turns[b] = std::max(kThen, later ? std::min(wanted, kThenAtMost) : cheap ? wanted : kThen);
-            else if (last.agreed[b].turns == 0 && cheap)
+            else if (cheap)
                 turns[b] = std::max(wanted, last.turns[b]);
             else if (last.agreed[b].turns == 0)
                 return std::nullopt;
         }
         if (turns == last.turns || layers_left(turns) > rules_.most_layers) return std::nullopt;
         return turns;
+    }
+
+    /// By block: as many as do not agree yet ask for, and as many of all others whose turns take as long;
+    /// none of others still. With more turns of one block another's meet refreshes elsewhere, and may not
+    /// agree then.
+    std::vector<std::size_t> turns_wanted_of(const Attempt& last) const {
+        std::vector<std::size_t> wanted(last.turns.size());
+        const auto time = [&](std::size_t b) {
+            return last.marks[b].back().time - last.marks[b].front().time;
+        };
+        const auto mean = [&](std::size_t b) {
+            return time(b).value() / static_cast<std::int64_t>(turns_of(last.marks[b]));
+        };
+        for (std::size_t b = 0; b < wanted.size(); ++b) {
+            if (!worth_it_[b] || last.agreed[b].turns > 0) continue;
+            const std::size_t own = kAround + turns_wanted(last.run.checked.result, last.marks[b],
+                                                           last.run.jitter, rules_.differ);
+            for (std::size_t other = 0; other < wanted.size(); ++other)
+                if (worth_it_[other] && std::abs(mean(other) - mean(b)) <= mean(b) / kAlike)
+                    wanted[other] = std::max(wanted[other], own);
+        }
+        return wanted;
+    }
+
+    /// Turns so short that more would be wanted than there are in a first look mostly differ by a refresh,
+    /// too: as many as agree then, so that these are not sought attempt by attempt. Of several blocks each
+    /// has to agree: as many as do if turns differ by two.
+    std::size_t of_short_turns(const TurnMarks& marks, Ticks jitter) const {
+        // What is seen is held to half of what a refresh is that nobody saw.
+        const std::size_t seen_over_unseen = only_one() ? 2 : 4;
+        const std::size_t unseen = turns_wanted_unseen(marks, jitter);
+        return kAround + unseen > kThenAtMost ? kAround + seen_over_unseen * unseen : 0;
     }
 
     /// With so many turns of each block.
@@ -167,7 +206,7 @@ private:
         }
         std::optional<MarkedRun> run = run_(turns, marks, fewer(turns, looks));
         if (!run) return std::nullopt;
-        if (run->marks.size() < marks.size()) turns[sampled().value()] = run->marks.size() + kLastTurns;
+        if (run->marks.size() < marks.size()) turns[only_one().value()] = run->marks.size() + kLastTurns;
         Attempt attempt{std::move(turns), std::move(*run), {}, {}};
         auto mark = attempt.run.marks.begin();
         for (std::size_t b = 0; b < attempt.turns.size(); ++b) {
@@ -182,14 +221,14 @@ private:
     }
 
     /// The block, if it is the only one, of which turns are left out.
-    std::optional<std::size_t> sampled() const {
+    std::optional<std::size_t> only_one() const {
         if (std::ranges::count(worth_it_, true) != 1) return std::nullopt;
         return static_cast<std::size_t>(std::ranges::find(worth_it_, true) - worth_it_.begin());
     }
 
     /// Of so many, as soon as they tell the mean.
     FewerTurns fewer(const std::vector<std::size_t>& turns, Looks looks) const {
-        const auto block = sampled();
+        const auto block = only_one();
         if (rules_.differ != TurnsDiffer::ByChance || looks == Looks::No || !block)
             return [](const std::vector<Mark>&) { return std::nullopt; };
         return [turns, block](const std::vector<Mark>& met) -> std::optional<std::vector<std::size_t>> {

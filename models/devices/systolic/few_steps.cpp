@@ -58,34 +58,57 @@ std::int64_t advance(const Program& program, const Command& command, const Comma
     return own.to.place == Place::Dram ? own.to.address - before.to.address : 0;
 }
 
-/// How far operands advance in so many steps, by command of a step; nothing if not always as far.
-std::optional<std::vector<std::int64_t>> even_advances(const Program& program, const RepeatedSteps& block,
-                                                       std::size_t steps) {
+/// How far operands of `step` lie behind those of so many steps before, by command of a step.
+std::vector<std::int64_t> advances_at(const Program& program, const RepeatedSteps& block, std::size_t step,
+                                      std::size_t steps) {
     std::vector<std::int64_t> advances;
     for (std::size_t i = 0; i < block.commands; ++i) {
-        const auto command = [&](std::size_t step) -> const Command& {
-            return program.commands[block.first + step * block.commands + i];
-        };
-        advances.push_back(advance(program, command(steps), command(0)));
-        for (std::size_t step = steps + 1; step < block.steps; ++step)
-            if (advance(program, command(step), command(step - steps)) != advances.back())
-                return std::nullopt;
+        const Command* command = &program.commands[block.first + step * block.commands + i];
+        advances.push_back(advance(program, *command, *(command - steps * block.commands)));
     }
     return advances;
 }
 
-/// After so many steps operands meet the same channels, banks and columns of the memory again, in rows that
-/// were not met before, or the same: until then steps differ. `cycle`: bytes around all of these, a power of
-/// two. Nothing if they do not advance evenly, or that takes more steps than leave enough of such turns.
-std::optional<std::size_t> steps_around(const Program& program, const RepeatedSteps& block,
+/// Steps whose operands all advance by the same in so many steps.
+struct EvenSteps {
+    RepeatedSteps block;
+    std::vector<std::int64_t> advances;
+};
+
+/// The longest such steps of a block: what is fetched ahead in its last ones may lie elsewhere.
+EvenSteps longest_even(const Program& program, const RepeatedSteps& block, std::size_t steps) {
+    EvenSteps longest, now;
+    for (std::size_t step = steps; step < block.steps; ++step) {
+        std::vector<std::int64_t> advances = advances_at(program, block, step, steps);
+        if (now.block.steps == 0 || advances != now.advances) {
+            now.block = block;
+            now.block.first += (step - steps) * block.commands;
+            now.block.steps = steps;
+            now.advances = std::move(advances);
+        }
+        if (++now.block.steps > longest.block.steps) longest = now;
+    }
+    return longest;
+}
+
+/// Operands of steps come round: after so many they meet the same channels, banks and columns of the memory
+/// again, in rows that were not met before, or the same. Until then steps differ.
+struct StepsAround {
+    RepeatedSteps block;  ///< or a part of it
+    std::size_t steps = 0;
+};
+
+/// The longest part of a block of which operands advance evenly, if they come round in no more steps than
+/// leave enough of such turns. `cycle`: bytes around all channels, banks and columns, a power of two.
+std::optional<StepsAround> steps_around(const Program& program, const RepeatedSteps& block,
                                         std::int64_t cycle) {
     for (std::size_t steps = 1; steps <= std::min(block.steps / kTurnsWorthReuse, kMostSteps); ++steps) {
-        const auto advances = even_advances(program, block, steps);
-        if (!advances) continue;
+        const EvenSteps even = longest_even(program, block, steps);
+        if (2 * even.block.steps < block.steps) continue;
         std::size_t around = 1;
-        for (const std::int64_t bytes : *advances)
+        for (const std::int64_t bytes : even.advances)
             around = std::max(around, static_cast<std::size_t>(cycle / std::gcd(cycle, bytes)));
-        return steps * around;
+        return StepsAround{even.block, steps * around};
     }
     return std::nullopt;
 }
@@ -94,11 +117,12 @@ std::optional<std::size_t> steps_around(const Program& program, const RepeatedSt
 std::vector<RepeatedSteps> in_turns(const Program& program, const std::vector<RepeatedSteps>& blocks,
                                     std::int64_t cycle) {
     std::vector<RepeatedSteps> turns;
-    for (RepeatedSteps block : blocks) {
-        const std::optional<std::size_t> around = steps_around(program, block, cycle);
+    for (const RepeatedSteps& steps : blocks) {
+        const std::optional<StepsAround> around = steps_around(program, steps, cycle);
         if (!around) continue;
+        RepeatedSteps block = around->block;
         const std::size_t together =
-            *around * std::bit_floor(std::max<std::size_t>(block.steps / *around / kTurns, 1));
+            around->steps * std::bit_floor(std::max<std::size_t>(block.steps / around->steps / kTurns, 1));
         block.commands *= together;
         block.steps /= together;
         if (block.steps >= kTurnsWorthReuse) turns.push_back(block);

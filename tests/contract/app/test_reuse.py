@@ -72,6 +72,16 @@ class Reuse(ProgramTest):
                     if stat["unit"] in ("B", "bursts", "MACs", "passes", "descriptors") and stat["name"] != "row_hits":
                         self.assertEqual(stat["value"], counts[stat["path"], stat["name"]], stat["path"] + stat["name"])
 
+    def test_of_steps_whose_last_ones_fetch_ahead_elsewhere_the_others_are_taken_over(self):
+        """Attention brings keys of the next heads beside the last ones of its own."""
+        words = ("op", "tpu_v4", "attention", "q_len=1", "kv_len=131072", "heads=4", "head_dim=128", "dtype=bf16")
+        few, whole = (json.loads(self.answer(*words, "--set", f"run.reuse={reuse}", "--format", "json"))["devices"][0]
+                      for reuse in ("on", "off"))
+        self.assertTrue(few["layers"][0]["reused"])
+        self.assertFalse(whole["layers"][0]["reused"])
+        self.assertAlmostEqual(few["total"]["cycles"], whole["total"]["cycles"], delta=0.001 * whole["total"]["cycles"])
+        self.assertEqual(few["total"]["bytes"], whole["total"]["bytes"])
+
     def test_steps_are_all_simulated_where_somebody_wants_to_see_them(self):
         asked = ("op", "tpu_v4", "matmul", "m=65536", "n=1024", "k=1024", "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
         for more in (("--set", "run.launch=stream"), ("--timeline", "t.json")):

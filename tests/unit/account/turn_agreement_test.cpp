@@ -244,6 +244,14 @@ TEST_CASE("as many turns are wanted as the rounds want that want the fewest") {
     CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), TurnsDiffer::ByChance) > 4);
 }
 
+TEST_CASE("what turns do not show, a refresh more or less, asks for so many of them") {
+    // 16 of 2000 a turn, by what one in 1000 may be: eight; whatever these turns differ by.
+    CHECK(turns_wanted_unseen(of({1990, 2010}).marks, Ticks(16)) == 8);
+    CHECK(turns_wanted_unseen(of({1990, 2010}).marks, Ticks(17)) == 9);
+    CHECK(turns_wanted_unseen(of({1990, 2010, 2000}).marks, Ticks(0)) == 2);
+    CHECK(turns_wanted_unseen(of({0, 0}).marks, Ticks(5)) == 2);
+}
+
 TEST_CASE("turns left out are as uncertain as those that stand for them are apart") {
     const Turns turns = of({20'000, 10'000, 10'010});
     CHECK(uncertainty(turns.marks, {2}, 100) == Ticks(500));   // 10 of two
