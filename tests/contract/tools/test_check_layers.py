@@ -81,7 +81,9 @@ class CheckLayers(unittest.TestCase):
                                       ("sim/account/a.h", "tlm_utils/simple_target_socket.h", "SystemC"),
                                       ("sim/workload/a.cpp", "yaml-cpp/yaml.h", "yaml-cpp"),
                                       ("sim/config/a.h", "yaml-cpp/yaml.h", "yaml-cpp"),
-                                      ("models/memory/a.cpp", "boost/any.hpp", "Boost")):
+                                      ("models/memory/a.cpp", "boost/any.hpp", "Boost"),
+                                      ("sim/account/turn_agreement.cpp", "boost/any.hpp", "Boost"),
+                                      ("sim/app/a.cpp", "boost/math/constants/constants.hpp", "Boost.Math")):
             with self.subTest(path=path, header=header):
                 self.expect_error({path: f"#include <{header}>\n"}, f"{path}:2: error: {library} has no place here")
 
