@@ -90,7 +90,7 @@ struct Pretence {
     /// As above, and goes on with another network where it is told to.
     MarkedRun sample(const ShorterGraph& shorter, const std::vector<std::size_t>& marks,
                      const GoOnWith& go_on_with) const {
-        const MarkedRun run = (*this)(shorter, marks);
+        MarkedRun run = (*this)(shorter, marks);
         for (std::size_t met = 1; met <= run.marks.size(); ++met)
             if (const auto fewer =
                     go_on_with({run.marks.begin(), run.marks.begin() + static_cast<std::ptrdiff_t>(met)}))
