@@ -43,11 +43,11 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
     const auto run_one = [&](const ShorterGraph& shorter, std::vector<std::size_t> marks,
                              const GoOnWith& go_on_with) -> std::optional<MarkedRun> {
         const ChipPlan plan = plan_of(shorter);
+        std::optional<ChipPlan> fewer;
         const FreshKernel kernel;
         RunOptions untraced = options;
         untraced.timeline = WantTimeline::No;
         Chip chip(instance_name(spec.name).c_str(), spec, plan, untraced);
-        std::optional<ChipPlan> fewer;
         chip.mark_after(marks, [&](const std::vector<Mark>& met) -> const ChipPlan* {
             const auto enough = go_on_with(met);
             if (!enough) return nullptr;

@@ -1,137 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reuse of repeated blocks on a make-believe device: a layer takes so many ticks of one array of one slot,
-// all of them useful, and reads as many bytes from DRAM as its place in its turn says.
+// Reuse of repeated blocks on a make-believe device.
 #include "sim/device/reuse.h"
 
 #include <catch2/catch.hpp>
 #include <functional>
 
 #include "sim/base/error.h"
-#include "tests/unit/workload/graphs.h"
+#include "tests/unit/device/pretence.h"
 
 using namespace systole;
 using namespace systole::test;
-
-namespace {
-
-Graph network(int turns) {
-    return graph_of(trace_of("[4, 8]",
-                             "  - {name: first, op: matmul, n: 8}\n"
-                             "  - name: block\n"
-                             "    repeat: " +
-                                 std::to_string(turns) +
-                                 "\n"
-                                 "    layers:\n"
-                                 "      - {name: a, op: matmul, n: 8}\n"
-                                 "      - {name: b, op: matmul, n: 8}\n"
-                                 "  - {name: out, op: matmul, n: 2}\n"));
-}
-
-/// Times and bytes of layers by name; all that is asked of it is kept.
-struct Pretence {
-    std::function<std::int64_t(const std::string& layer)> ticks;
-    Ticks jitter = Ticks(0), longest = Ticks::max();
-    std::function<std::int64_t(const std::string& layer)> bytes_of = [](const std::string& layer) {
-        return layer.ends_with(".b") ? 20 : 10;
-    };
-    mutable std::vector<std::size_t> layers_run = {};
-
-    MarkedRun operator()(const ShorterGraph& shorter, const std::vector<std::size_t>& marks) const {
-        layers_run.push_back(shorter.graph.layers.size());
-        MarkedRun run{{}, {}, jitter, longest};
-        DeviceResult& result = run.checked.result;
-        result.clock = Hertz(1'000'000'000'000);  // a cycle is a tick
-        result.trace = shorter.graph.name;
-        Ticks now;
-        std::int64_t bytes = 0;
-        for (std::size_t i = 0; i < shorter.graph.layers.size(); ++i) {
-            const Layer& layer = shorter.graph.layers[i];
-            ResultRow row;
-            row.name = layer.name;
-            row.op = "matmul";
-            row.begin = now;
-            now += Ticks(ticks(layer.name));
-            row.end = now;
-            row.cycles = Cycles(row.time().value());
-            row.slots[static_cast<std::size_t>(SlotClass::Useful)] = row.time().value();
-            row.macs = row.matrix_macs = Macs(1);
-            row.dram_read = Bytes(bytes_of(layer.name));
-            row.movements = {{Place::Dram, Place::Scratchpad, Operand::Weights, row.dram_read}};
-            bytes += row.dram_read.value();
-            result.layers.push_back(row);
-            if (std::ranges::find(marks, i + 1) != marks.end())
-                run.marks.push_back({i + 1,
-                                     now,
-                                     {{"transfer", 2 * now.value()}},
-                                     {{SlotClass::Useful, now}},
-                                     {bytes / 10},
-                                     Bytes(3 * static_cast<std::int64_t>(i + 1))});
-        }
-        ResultRow& total = result.total;
-        total.end = now;
-        total.cycles = Cycles(now.value());
-        total.slots[static_cast<std::size_t>(SlotClass::Useful)] = now.value();
-        total.macs = total.matrix_macs = Macs(static_cast<std::int64_t>(result.layers.size()));
-        total.dram_read = Bytes(bytes);
-        total.compulsory_dram = Bytes(3 * static_cast<std::int64_t>(result.layers.size()));
-        total.movements = {{Place::Dram, Place::Scratchpad, Operand::Weights, Bytes(bytes)}};
-        result.critical_path = {{SlotClass::Useful, now}};
-        result.stats = {{"dram", "bursts", "bursts", "", bytes / 10}};
-        result.memory_bus = {{"transfer", 2 * now.value()}};
-        result.energy.enter({"dram", "read", "bursts", "bursts", bytes / 10, Femtojoules(7)});
-        result.energy.enter({"dram", "background", "", "ps", 2 * now.value(), Femtojoules(1)});
-        run.checked.expected = {now.value(),
-                                total.macs,
-                                {{Place::Dram, Bytes(bytes), Bytes(0)}},
-                                {{2}, 0, {}, BytesPerSecond::max(), BytesPerSecond(1), result.clock}};
-        return run;
-    }
-
-    /// As above, and goes on with another network where it is told to.
-    MarkedRun sample(const ShorterGraph& shorter, const std::vector<std::size_t>& marks,
-                     const GoOnWith& go_on_with) const {
-        MarkedRun run = (*this)(shorter, marks);
-        for (std::size_t met = 1; met <= run.marks.size(); ++met)
-            if (const auto fewer =
-                    go_on_with({run.marks.begin(), run.marks.begin() + static_cast<std::ptrdiff_t>(met)}))
-                return (*this)(*fewer, {marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(met)});
-        return run;
-    }
-
-    /// What the whole network would have answered.
-    DeviceResult whole(const Graph& graph) const {
-        std::vector<std::size_t> turns;
-        for (const RepeatedBlock& block : graph.blocks) turns.push_back(block.turns);
-        return Pretence{ticks, jitter, longest, bytes_of}(shorten(graph, turns), {}).checked.result;
-    }
-};
-
-void check_equal(const DeviceResult& reused, const DeviceResult& whole) {
-    REQUIRE(reused.layers.size() == whole.layers.size());
-    for (std::size_t i = 0; i < whole.layers.size(); ++i) {
-        CHECK(reused.layers[i].name == whole.layers[i].name);
-        CHECK(reused.layers[i].begin == whole.layers[i].begin);
-        CHECK(reused.layers[i].end == whole.layers[i].end);
-        CHECK(reused.layers[i].dram_read == whole.layers[i].dram_read);
-    }
-    CHECK(reused.total.end == whole.total.end);
-    CHECK(reused.total.cycles == whole.total.cycles);
-    CHECK(reused.total.macs == whole.total.macs);
-    CHECK(reused.total.slots == whole.total.slots);
-    CHECK(reused.total.compulsory_dram == whole.total.compulsory_dram);
-    CHECK(reused.total.movements.at(0).bytes == whole.total.movements.at(0).bytes);
-    CHECK(reused.critical_path.at(0).time == whole.critical_path.at(0).time);
-    CHECK(reused.stats.at(0).value == whole.stats.at(0).value);
-    CHECK(reused.memory_bus.at(0).clocks == whole.memory_bus.at(0).clocks);
-    CHECK(reused.energy.total() == whole.energy.total());
-}
-
-std::size_t reused_rows(const DeviceResult& result) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(result.layers, [](auto& row) { return row.reused; }));
-}
-
-}  // namespace
 
 TEST_CASE("equal turns are simulated five times, and the result is the whole network's") {
     const Graph graph = network(40);
@@ -321,64 +199,6 @@ TEST_CASE("a run so short that refreshes behind its block are more than is promi
     CHECK(reused(42, 3000));
 }
 
-TEST_CASE("behind a cache, bytes of the memory may move between layers") {
-    const Graph graph = network(80);
-    const auto reused = [&](TurnsDiffer how, std::int64_t moved) {
-        Pretence device{[](const std::string&) { return 1000; }};
-        device.bytes_of = [=](const std::string& layer) -> std::int64_t {
-            if (!layer.starts_with("block.")) return 50'000;
-            // From turn to turn 0, 1, 4, 2, 2, 4, 1: nor do rounds of up to four agree.
-            const std::int64_t turn = std::stoi(layer.substr(6)), more = turn * turn % 7 * moved;
-            return layer.ends_with(".a") ? 50'000 + more : 50'000 - more;
-        };
-        const auto result = run_reusing(graph, std::cref(device), {.differ = how});
-        if (result) CHECK(result->total.dram_read == device.whole(graph).total.dram_read);
-        return result.has_value();
-    };
-    CHECK(reused(TurnsDiffer::ByChance, 10'000));
-    CHECK(reused(TurnsDiffer::InRounds, 0));
-    CHECK_FALSE(reused(TurnsDiffer::InRounds, 1));
-}
-
-TEST_CASE("turns that differ by chance are a sample, as large as what they differ by asks for") {
-    const Graph graph = network(400);
-    // Times or bytes of a turn are spread evenly by `width` around 100,000, in an order that no rule has.
-    const auto run = [&](std::int64_t width, bool bytes) {
-        const auto by_chance = [=](const std::string& layer) -> std::int64_t {
-            if (!layer.starts_with("block.") || !layer.ends_with(".a")) return 50'000;
-            std::uint64_t x = static_cast<std::uint64_t>(std::stoi(layer.substr(6))) + 0x9E3779B97F4A7C15U;
-            x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-            x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-            return 50'000 - width / 2 +
-                   static_cast<std::int64_t>((x >> 31) % static_cast<std::uint64_t>(width));
-        };
-        Pretence device{[](const std::string&) { return 50'000; }};
-        device.jitter = Ticks(1000);  // that a layer may differ by so much
-        (bytes ? device.bytes_of : device.ticks) = by_chance;
-        const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
-        if (result) {
-            const ResultRow whole = device.whole(graph).total;
-            CHECK(std::abs((result->total.end - whole.end).value()) <= whole.end.value() / 500);
-            CHECK(std::abs((result->total.dram_read - whole.dram_read).value()) <=
-                  whole.dram_read.value() / 500);
-        }
-        return std::pair(result.has_value(), device.layers_run);
-    };
-    using Runs = std::vector<std::size_t>;
-    for (const bool bytes : {false, true}) {
-        // A deviation of 0.03 % of a turn: of eleven turns the run goes on with seven, four of which are a
-        // sample.
-        CHECK(run(100, bytes) == std::pair(true, Runs{2 + 2 * 11, 2 + 2 * 7}));
-        // 0.58 % want (2.33 x 0.58 / 0.2)^2 = 46 turns.
-        const auto [some, runs] = run(2000, bytes);
-        CHECK(some);
-        REQUIRE(runs.size() >= 2);
-        CHECK(runs.back() >= 2 + 2 * (3 + 23));
-        CHECK(runs.back() <= 2 + 2 * (3 + 92));
-    }
-    CHECK_FALSE(run(40'000, false).first);  // thousands
-}
-
 TEST_CASE("of turns so short that a refresh tells in them as many are simulated at once as agree then") {
     const Graph graph = network(400);
     const auto layers_run = [&](std::int64_t jitter) {
@@ -394,29 +214,6 @@ TEST_CASE("of turns so short that a refresh tells in them as many are simulated 
     CHECK(layers_run(9) == std::vector<std::size_t>{2 + 2 * 5, 2 + 2 * (3 + 18)});
 }
 
-TEST_CASE("a sample of turns that are equal makes the whole network's result") {
-    const Graph graph = network(40);
-    const Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};
-    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
-    REQUIRE(result);
-    check_equal(*result, device.whole(graph));
-    CHECK(device.layers_run == std::vector<std::size_t>{2 + 2 * 11, 2 + 2 * 7});
-    CHECK(reused_rows(*result) == 2 * (40 - 7));
-}
-
-TEST_CASE("a sample of two blocks is not cut short") {
-    const Graph graph =
-        graph_of(trace_of("[4, 8]",
-                          "  - name: one\n    repeat: 20\n    layers: [{name: a, op: matmul, n: 8}]\n"
-                          "  - name: two\n    repeat: 20\n    layers: [{name: a, op: matmul, n: 8}]\n"
-                          "  - {name: out, op: matmul, n: 2}\n"));
-    const Pretence device{[](const std::string& layer) { return layer.starts_with("one") ? 500 : 300; }};
-    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
-    REQUIRE(result);
-    check_equal(*result, device.whole(graph));
-    CHECK(device.layers_run == std::vector<std::size_t>{1 + 2 * 11});
-}
-
 TEST_CASE("few turns are all simulated") {
     const Pretence device{[](const std::string&) { return 10; }};
     CHECK_FALSE(run_reusing(network(15), std::cref(device)));
@@ -427,4 +224,28 @@ TEST_CASE("few turns are all simulated") {
 TEST_CASE("a run that becomes too long to be accounted for is refused") {
     const Pretence device{[](const std::string&) { return 1'000'000; }, Ticks(0), Ticks(50'000'000)};
     CHECK_THROWS_AS(run_reusing(network(40), std::cref(device)), UserError);
+}
+
+TEST_CASE(
+    "of several blocks of short turns as many are simulated at once as agree if they differ by two "
+    "refreshes") {
+    const Graph graph = blocks_of({400, 400});
+    const Pretence device{[](const std::string&) { return 500; }, Ticks(5)};
+    const auto result = run_reusing(graph, std::cref(device));
+    REQUIRE(result);
+    check_equal(*result, device.whole(graph));
+    // Two of 5 / 500 * 2000.
+    CHECK(device.layers_run == std::vector<std::size_t>{1 + 2 * 5, 1 + 2 * (3 + 40)});
+}
+
+TEST_CASE("where turns of a block do not agree, blocks whose turns take as long get as many") {
+    // Of the first block four turns take 1/200 longer, which ten together make up for; no rounds of these
+    // eight do. A turn of the third block takes three times as long.
+    const Pretence device{[](const std::string& layer) {
+        if (layer.starts_with("block2")) return 300'000;
+        const int turn = layer.starts_with("block0.") ? std::stoi(layer.substr(7)) : 0;
+        return (turn >= 2 && turn <= 4) || turn == 8 ? 100'500 : 100'000;
+    }};
+    CHECK(run_reusing(blocks_of({80, 80, 80}), std::cref(device)));
+    CHECK(device.layers_run == std::vector<std::size_t>{1 + 5 + 5 + 5, 1 + 11 + 11 + 9, 1 + 13 + 13 + 9});
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reuse of blocks whose turns differ by chance, on a make-believe device.
+#include "sim/device/reuse.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "sim/base/error.h"
+#include "tests/unit/device/pretence.h"
+
+using namespace systole;
+using namespace systole::test;
+
+TEST_CASE("behind a cache, bytes of the memory may move between layers") {
+    const Graph graph = network(80);
+    const auto reused = [&](TurnsDiffer how, std::int64_t moved) {
+        Pretence device{[](const std::string&) { return 1000; }};
+        device.bytes_of = [=](const std::string& layer) -> std::int64_t {
+            if (!layer.starts_with("block.")) return 50'000;
+            // From turn to turn 0, 1, 4, 2, 2, 4, 1: nor do rounds of up to four agree.
+            const std::int64_t turn = std::stoi(layer.substr(6)), more = turn * turn % 7 * moved;
+            return layer.ends_with(".a") ? 50'000 + more : 50'000 - more;
+        };
+        const auto result = run_reusing(graph, std::cref(device), {.differ = how});
+        if (result) CHECK(result->total.dram_read == device.whole(graph).total.dram_read);
+        return result.has_value();
+    };
+    CHECK(reused(TurnsDiffer::ByChance, 10'000));
+    CHECK(reused(TurnsDiffer::InRounds, 0));
+    CHECK_FALSE(reused(TurnsDiffer::InRounds, 1));
+}
+
+TEST_CASE("turns that differ by chance are a sample, as large as what they differ by asks for") {
+    const Graph graph = network(400);
+    // Times or bytes of a turn are spread evenly by `width` around 100,000, in an order that no rule has.
+    const auto run = [&](std::int64_t width, bool bytes) {
+        const auto by_chance = [=](const std::string& layer) -> std::int64_t {
+            if (!layer.starts_with("block.") || !layer.ends_with(".a")) return 50'000;
+            std::uint64_t x = static_cast<std::uint64_t>(std::stoi(layer.substr(6))) + 0x9E3779B97F4A7C15U;
+            x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+            x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+            return 50'000 - width / 2 +
+                   static_cast<std::int64_t>((x >> 31) % static_cast<std::uint64_t>(width));
+        };
+        Pretence device{[](const std::string&) { return 50'000; }};
+        device.jitter = Ticks(1000);  // that a layer may differ by so much
+        (bytes ? device.bytes_of : device.ticks) = by_chance;
+        const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+        if (result) {
+            const ResultRow whole = device.whole(graph).total;
+            CHECK(std::abs((result->total.end - whole.end).value()) <= whole.end.value() / 500);
+            CHECK(std::abs((result->total.dram_read - whole.dram_read).value()) <=
+                  whole.dram_read.value() / 500);
+        }
+        return std::pair(result.has_value(), device.layers_run);
+    };
+    using Runs = std::vector<std::size_t>;
+    for (const bool bytes : {false, true}) {
+        // A deviation of 0.03 % of a turn: of eleven turns the run goes on with seven, four of which are a
+        // sample.
+        CHECK(run(100, bytes) == std::pair(true, Runs{2 + 2 * 11, 2 + 2 * 7}));
+        // 0.58 % want (2.33 x 0.58 / 0.2)^2 = 46 turns.
+        const auto [some, runs] = run(2000, bytes);
+        CHECK(some);
+        REQUIRE(runs.size() >= 2);
+        CHECK(runs.back() >= 2 + 2 * (3 + 23));
+        CHECK(runs.back() <= 2 + 2 * (3 + 92));
+    }
+    CHECK_FALSE(run(40'000, false).first);  // thousands
+}
+
+TEST_CASE("a sample of turns that are equal makes the whole network's result") {
+    const Graph graph = network(40);
+    const Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};
+    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+    REQUIRE(result);
+    check_equal(*result, device.whole(graph));
+    CHECK(device.layers_run == std::vector<std::size_t>{2 + 2 * 11, 2 + 2 * 7});
+    CHECK(reused_rows(*result) == 2 * (40 - 7));
+}
+
+TEST_CASE("a sample of two blocks is not cut short") {
+    const Graph graph = blocks_of({20, 20});
+    const Pretence device{[](const std::string& layer) { return layer.starts_with("block0") ? 500 : 300; }};
+    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+    REQUIRE(result);
+    check_equal(*result, device.whole(graph));
+    CHECK(device.layers_run == std::vector<std::size_t>{1 + 2 * 11});
+}
