@@ -65,7 +65,6 @@ std::uint64_t PseudoChannel::row_banks() const {
 
 /// The bank may want another command than before, or for another burst.
 void PseudoChannel::note(int bank) {
-    chosen_known_ = false;
     const std::uint64_t bit = bank_bit(bank);
     const std::int64_t hit = window_.oldest_hit(active_, bank), miss = window_.oldest_miss(active_, bank);
     if (((window_.hits(active_) & ~capped_) | bound(active_)) & bit)

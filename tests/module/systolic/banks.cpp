@@ -79,6 +79,21 @@ TEST_CASE("of two arrays that stream out of one bank, the second takes its vecto
     CHECK(run_on_both_engines(two_arrays(BankAccess::Shared), apart).total.cycles == alone.total.cycles);
 }
 
+TEST_CASE("of two arrays with one stream port, the second waits while the first streams, and only then",
+          "[banks]") {
+    SystolicSpec spec = two_arrays(BankAccess::Private);
+    spec.scratchpad.activation_ports = 1;
+    // Each array's second pass begins when the other's is through, and finds the port free.
+    std::string again0 = kPass0, again1 = kPass1;
+    again0.replace(again0.find("after=load:2"), 12, "after=mxu1:1");
+    again1.replace(again1.find("after=load:2"), 12, "after=mxu0:2");
+    const DeviceResult result = run_on_both_engines(spec, program_of(512, kPass0 + kPass1 + again0 + again1));
+    std::int64_t waited = 0;
+    for (const Stat& stat : result.stats)
+        if (stat.name == "port_wait_cycles") waited += stat.value;
+    CHECK(waited == 8);  // vectors of the first pass
+}
+
 TEST_CASE("the vector unit takes longer where a pass has taken the bank, and its wait is on_chip",
           "[banks]") {
     // It starts with the shift of the tile, four cycles before the pass, and reads sixteen lines of bank 0.

@@ -59,6 +59,22 @@ TEST_CASE("what other matrix units still do at the end is this unit's tail", "[a
     CHECK(cycles(idle, SlotClass::Vector) == 2);
 }
 
+TEST_CASE("waits of one command for one thing are one stretch, however many events tell of them",
+          "[account]") {
+    CausalLog log;
+    MatrixAccount account(kClock, kSlots, true);
+    const auto launched = log.add(Ticks(1'000), CausalLog::kNone, SlotClass::Launch, 0);
+    const auto begun = log.add(Ticks(2'000), launched, SlotClass::Memory, 1);
+    const auto loaded = log.add(Ticks(5'000), begun, SlotClass::Memory, 1);
+    const auto other = log.add(Ticks(8'000), loaded, SlotClass::Memory, 2);
+    account.pass(log, log.add(Ticks(8'000), other, SlotClass::Memory, 3), times(8, 12, 15),
+                 {kSlots, 4, kSlots, kSlots, Cycles(15)});
+    std::vector<std::pair<std::int64_t, std::uint32_t>> stretches;
+    for (const auto& stretch : account.stretches())
+        stretches.emplace_back(stretch.end.value(), stretch.command);
+    CHECK(stretches == decltype(stretches){{1'000, 0}, {5'000, 1}, {8'000, 2}, {12'000, 0}});
+}
+
 // A pass 0…4 that drains until 7, its sums readable at 10; another unit's drain lasts until 13.
 TEST_CASE("at the end a unit's own drain, accumulators included, is ramp and only the rest tail",
           "[account]") {

@@ -73,6 +73,28 @@ TEST_CASE("without bank-group interleave a row's columns are CCD_L apart") {
     CHECK(bench.finish(1) == 15 + 4 * 31 + 14 + 2);
 }
 
+TEST_CASE("of two pseudo-channels that complete at the same clock the first comes first") {
+    DramSpec spec = without_refresh();
+    spec.pseudo_channels = 2;
+    spec.address_map = "ch1 bg2 co5 ba2 ro15";
+    Bench bench{spec};
+    // On the command bus they follow each other; a write's data follow sooner than a read's.
+    const std::int64_t later = spec.timing.at("CL") - spec.timing.at("CWL");
+    for (const int reading : {0, 1}) {
+        for (const int bus : {0, 1})
+            bench.channel.push(bus, bus, 0, 1, Direction::Read, Cycles(1000 * reading));
+        bench.finish(0);
+        bench.done.clear();
+        const std::int64_t now = 1000 * reading + 500;
+        bench.channel.push(reading, reading, 0, 1, Direction::Read, Cycles(now));
+        bench.channel.push(1 - reading, 1 - reading, 0, 1, Direction::Write, Cycles(now + later));
+        bench.finish(0);
+        REQUIRE(bench.done.size() == 2);
+        CHECK(bench.done[0].clock == bench.done[1].clock);
+        CHECK(bench.done[0].request == 0);
+    }
+}
+
 TEST_CASE("a refresh closes the banks and blocks the channel for RFC") {
     Bench bench{hbm2()};
     bench.channel.push(0, 1, 0, 1, Direction::Read, Cycles(0));

@@ -117,6 +117,26 @@ TEST_CASE("a stream ends before it has passed a lone burst of the other directio
     }
 }
 
+TEST_CASE("of banks that have served as many hits as they may, that of the oldest burst is closed first") {
+    for (std::uint64_t seed = 8001; seed <= 8000 + systole::test::enough(60); ++seed) {
+        Random random(seed);
+        DramSpec spec = some_memory(random);
+        spec.page = PagePolicy::Open;
+        spec.row_hit_cap = static_cast<int>(pick(random, 1, 3));
+        spec.queue = 64;
+        spec.writes.high = 48, spec.writes.low = 8;
+        // Single bursts of two rows of each bank, in any order.
+        const AddressMap map(spec);
+        std::int64_t bursts = 1;
+        while (map.row_of(bursts) < 2) bursts *= 2;
+        std::deque<Arrival> arrivals;
+        for (std::int64_t id = 0; id < 600; ++id)
+            arrivals.push_back({id / 30 * 200, 0, id, pick(random, 0, bursts - 1), 1, Direction::Read});
+        INFO("seed " << seed << ", " << text_of(spec));
+        REQUIRE(difference(spec, arrivals, seed) == "");
+    }
+}
+
 TEST_CASE("cutting requests into pieces of any size changes no command") {
     for (std::uint64_t seed = 2001; seed <= 2000 + systole::test::enough(200); ++seed) {
         Random random(seed);

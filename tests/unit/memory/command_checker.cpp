@@ -134,6 +134,16 @@ TEST_CASE("a fifth activation within FAW is noticed") {
     CHECK(checker.fault({Command::Act, 0, 1, 7, Cycles(140)}).empty());
 }
 
+TEST_CASE("a command of all banks minds the last one of each") {
+    const DramSpec spec = without_refresh();
+    CommandChecker checker(spec);
+    checker.see({Command::Act, 0, 5, 7, Cycles(100)});
+    const std::int64_t soonest = 100 + spec.timing.at("RAS") + 1;  // an ACT takes two clocks
+    CHECK_THAT(checker.fault({Command::PreAll, 0, 0, 0, Cycles(soonest - 1)}),
+               Catch::StartsWith("34 clocks after ACT of bank 5 row 7"));
+    CHECK(checker.fault({Command::PreAll, 0, 0, 0, Cycles(soonest)}).empty());
+}
+
 TEST_CASE("a command that its bank cannot take is noticed") {
     CommandChecker checker(without_refresh());
     CHECK(checker.fault({Command::Read, 0, 3, 5, Cycles(0)}) == "the bank does not have that row open");

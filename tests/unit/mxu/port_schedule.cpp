@@ -99,6 +99,16 @@ TEST_CASE("two segments in the same line are served once") {
     CHECK(cycles_per_vector({1, Bytes(16)}, stream) == Rational{1, 1});
 }
 
+TEST_CASE("vectors lie as three loops visit them, the innermost first") {
+    AddressStream stream;
+    stream.levels = {StreamLevel{2, Bytes(1000)}, StreamLevel{3, Bytes(100)}, StreamLevel{5, Bytes(1)}};
+    std::int64_t number = 0;
+    for (std::int64_t outer = 0; outer < 2; ++outer)
+        for (std::int64_t middle = 0; middle < 3; ++middle)
+            for (std::int64_t inner = 0; inner < 5; ++inner)
+                CHECK(stream.offset_of(number++) == Bytes(1000 * outer + 100 * middle + inner));
+}
+
 TEST_CASE("folding whole periods gives what counting every byte of every vector gives") {
     const std::uint64_t seed = 4242;
     INFO("seed " << seed);

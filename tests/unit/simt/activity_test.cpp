@@ -43,6 +43,11 @@ TEST_CASE("plain instructions read three registers a thread and write one") {
     CHECK(activity.shared_bytes == 0);
 }
 
+TEST_CASE("a fused multiply-add passes four registers a thread, a function of one operand two") {
+    CHECK(of({instruction(Op::Fma)}).register_bytes == 32 * 16);
+    CHECK(of({instruction(Op::Special)}).register_bytes == 32 * 8);
+}
+
 TEST_CASE("warps and trips multiply") {
     const WarpActivity activity = of({instruction(Op::Special)}, TensorIssue::Warp, 4, 10);
     CHECK(activity.special == 4 * 10 * 32);

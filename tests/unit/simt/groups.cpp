@@ -73,6 +73,14 @@ TEST_CASE("Steps wait for data that come later than tensor cores need them", "[s
     CHECK(cycles(one.account, SlotClass::Memory) == 7 * 3000);
 }
 
+TEST_CASE("The first steps' data are asked for one behind the other", "[simt]") {
+    GemmPlan plan = plan_of(128, 128, 64 * 3);
+    plan.timing.request = Cycles(2000);
+    const IdealRun one = run(plan, 1, Ticks(500'000));
+    // Those of the third are there long after the second has ended.
+    CHECK(one.end == Ticks((10 + 100 + 2 * 2000 + 500 + 1024 + 200 + 500) * 1000));
+}
+
 TEST_CASE("Warps that copy while they multiply ask within a step, and look for data before the next one",
           "[simt]") {
     GemmPlan plan = plan_of(128, 128, 64 * 6);
@@ -136,15 +144,15 @@ TEST_CASE("A persistent CTA asks for the next tile's data while it works on the 
 TEST_CASE("Where sums have places of their own, the next tile's steps begin behind this one's", "[simt]") {
     SimtSpec gpu = small_gpu(1);
     gpu.sm.tensor.issue = TensorIssue::Thread;
-    const auto of_tiles = [&](std::int64_t tiles, std::int64_t k, std::int64_t epilogue,
-                              int accumulators = 2) {
+    const auto of_tiles = [&](std::int64_t tiles, std::int64_t k, std::int64_t epilogue, int accumulators = 2,
+                              std::int64_t latency = 500) {
         GemmPlan plan = plan_of(128, 128 * tiles, k);
         plan.kernel.tile.persistent = true;
         plan.timing.accumulators = accumulators;
         plan.timing.fill = Cycles(0);
         plan.timing.epilogue = Cycles(epilogue);
         const GemmBlocks work(plan);
-        return IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000);
+        return IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(latency * 1000), 1000);
     };
     const std::int64_t start = 10 + 100 + 500;
     const IdealRun three = of_tiles(3, 256, 200);
@@ -156,6 +164,9 @@ TEST_CASE("Where sums have places of their own, the next tile's steps begin behi
     CHECK(of_tiles(5, 256, 6000).end == Ticks((start + 4 * 1024 + 5 * 6000 + 500) * 1000));
     // One place: as if the epilogue were the CTA's own, but for the answers to its stores.
     CHECK(of_tiles(3, 256, 200, 1).end == Ticks((start + 3 * (4 * 1024 + 200) + 500) * 1000));
+    // Three steps have all three stages: the second tile's first data are asked for at the end of step 0.
+    CHECK(of_tiles(2, 192, 200, 2, 4000).end ==
+          Ticks((10 + 100 + 4000 + 1024 + 4000 + 3 * 1024 + 200 + 4000) * 1000));
 }
 
 TEST_CASE("Groups that overlap epilogues do exactly what SMs by themselves do", "[simt]") {

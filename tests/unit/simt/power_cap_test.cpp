@@ -154,6 +154,22 @@ TEST_CASE("A kernel longer than the window is held to what may be drawn at once,
     CHECK(static_cast<double>(clock_of(1, Ticks(2'000'000)).value()) == Approx(2e9 * std::cbrt(0.5)));
 }
 
+TEST_CASE("A turn that took no time leaves the clock of the one before", "[simt]") {
+    SimtSpec chip;
+    chip.memory.kind = DramSpec::Kind::Ideal;
+    chip.core_clock = kClock;
+    chip.power = spec();
+    chip.power.cap = Milliwatts(300'000);  // of 800 W of tensor cores 200 are left
+    chip.power.window = Ticks(1'000'000);
+    ClockControl control(chip, {});
+    control.begin_kernel(Ticks(0), Bytes(0), {});
+    control.end_kernel(Ticks(900'000), Bytes(0), 1800);  // all of its cycles of 500 ticks
+    control.begin_turn(Ticks(900'000), Bytes(0));
+    control.begin_turn(Ticks(900'000), Bytes(0));
+    control.begin_kernel(Ticks(900'000), Bytes(0), {});
+    CHECK(static_cast<double>(control.clock().value()) == Approx(2e9 * std::cbrt(0.25)));
+}
+
 TEST_CASE("Kernels behind one that the cap held keep its clock for as long as it takes to rise", "[simt]") {
     SimtSpec chip;
     chip.memory.kind = DramSpec::Kind::Ideal;

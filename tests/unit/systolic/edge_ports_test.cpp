@@ -79,4 +79,18 @@ TEST_CASE("A later fold reads where it lies: off the lines it touches one more",
           Rational{3, 1});  // lines 0 to 4: three in the first bank
 }
 
+TEST_CASE("A later fold streams from where it lies: off the lines each vector touches one more",
+          "[systolic]") {
+    Edges edges(vectors_of(8, 4, 16), vectors_of(2, 1, 2));
+    edges.pass.left.fold_step = 2;
+    CHECK(edges.rate(Dataflow::WeightStationary, 4, 0) == Rational{1, 1});
+    CHECK(edges.rate(Dataflow::WeightStationary, 4, 1) == Rational{2, 1});  // three lines, two of one bank
+}
+
+TEST_CASE("Vectors that read the same bytes over again take as long as others", "[systolic]") {
+    const Edges edges(vectors_of(4, 4, 4), vectors_of(4, 4, 0));
+    CHECK(EdgePorts(two_banks(), edges.program).top_cycles(edges.pass, 0) == 4);
+    CHECK(edges.rate(Dataflow::OutputStationary, 2) == Rational{2, 1});
+}
+
 }  // namespace systole::systolic

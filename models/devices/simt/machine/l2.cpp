@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/check.h"
@@ -288,9 +289,7 @@ void L2::clean(std::function<void()> done) {
 
 void L2::tell_when_clean() {
     if (!cleaned_ || !writes_.empty() || writes_under_way_ > 0) return;
-    const std::function<void()> done = std::move(cleaned_);
-    cleaned_ = nullptr;
-    done();
+    std::exchange(cleaned_, nullptr)();
 }
 
 void L2::send() {
