@@ -10,6 +10,7 @@
 #include "models/memory/dram.h"
 #include "sim/kernel/kernel.h"
 #include "tests/module/simt/groups_of_sms.h"
+#include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
 namespace {
@@ -139,6 +140,27 @@ TEST_CASE(
     CHECK(bench.sms.answered()[4] == ns(5102));
     CHECK(bench.ledger.total(Place::L2, Place::MemorySideCache) == Bytes(128));
     bench.check_ends();
+}
+
+TEST_CASE("Short rows that dies ask for leave the memory at their share of its bandwidth") {
+    simt::SimtSpec spec = machine();
+    spec.memory = hbm2();
+    spec.memory.refresh = RefreshPolicy::Off;
+    spec.memory.max_payload = Bytes(4096);
+    spec.memory_side_cache->memory_share = 0.01;
+    const auto first_to_last = [&](bool short_rows) {
+        std::vector<GroupsOfSms::Request> requests;
+        for (std::int64_t i = 0; i < 3; ++i) {
+            requests.push_back({ns(0), of_sm(0, 8192 * i, 128)});
+            requests.back().tiles.short_rows = short_rows;
+        }
+        const Bench bench(spec, requests);
+        CHECK(bench.dram.bytes_read() == Bytes(3 * 4096));  // pages of the cache
+        return static_cast<double>((bench.sms.answered()[2] - bench.sms.answered()[0]).value()) / 1000;
+    };
+    const double page = 4096e9 / static_cast<double>(spec.memory.peak().value());  // ns
+    CHECK(first_to_last(true) == Approx(2 * 100 * page).epsilon(0.02));
+    CHECK(first_to_last(false) < 10 * page);
 }
 
 TEST_CASE("Dies without a cache behind their L2s ask the memory each for itself") {
