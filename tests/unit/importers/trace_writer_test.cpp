@@ -26,8 +26,8 @@ TEST_CASE("a name is given once") {
     CHECK(trace.name("a_2") == "a_2_2");
     const std::string longest(100, 'x');
     CHECK(trace.name(longest) == longest);
-    CHECK(trace.name(longest) == std::string(98, 'x') + "_2");
-    CHECK(trace.name(longest) == std::string(98, 'x') + "_3");
+    CHECK(trace.name(longest) == std::string(98, 'x').append("_2"));
+    CHECK(trace.name(longest) == std::string(98, 'x').append("_3"));
 }
 
 TEST_CASE("what is written is a trace") {
