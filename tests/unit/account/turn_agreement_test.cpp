@@ -192,6 +192,8 @@ TEST_CASE("what chance decides on need not agree layer by layer, all other bytes
 TEST_CASE("of two turns that differ too much so many would be needed") {
     const Turns turns = of({19'989, 20'011});  // 22 / 20,000 * 2000 = 2.2
     CHECK(turns_wanted(turns.result, turns.marks, Ticks(0)) == 3);
+    const Turns hardly_more = of({460, 463});  // 3 / 461.5 * 2000 = 13.001
+    CHECK(turns_wanted(hardly_more.result, hardly_more.marks, Ticks(0)) == 14);
     const Turns alike = of({1000, 1000});
     CHECK(turns_wanted(alike.result, alike.marks, Ticks(7)) == 7);
     CHECK(turns_wanted(alike.result, alike.marks, Ticks(0)) == 2);

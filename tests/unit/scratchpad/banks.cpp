@@ -182,6 +182,13 @@ TEST_CASE("with one port for both, writes are in the way of reads", "[scratchpad
     CHECK(banks.read(work, banks.range(Bytes(512), Bytes(512))) == Cycles(16));
 }
 
+TEST_CASE("a load that stands for a part of itself is rounded up, bank by bank", "[scratchpad]") {
+    BankLoad load(BankMap{4});
+    for (int bank = 0; bank < 4; ++bank) load.add(bank, bank, bank);
+    load.scale(2, 3);  // 0, 2/3, 4/3, 2
+    CHECK(load.lines() == std::vector<std::int64_t>{0, 1, 2, 2});
+}
+
 TEST_CASE("what has passed is forgotten", "[scratchpad]") {
     ScratchpadBanks banks(small(BankAccess::Split));
     BankCalendar calendar(4, 1);
