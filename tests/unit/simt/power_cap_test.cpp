@@ -22,6 +22,17 @@ PowerSpec spec() {
     return made;
 }
 
+/// Of 800 W of tensor cores 200 are left.
+SimtSpec of_300_watts() {
+    SimtSpec chip;
+    chip.memory.kind = DramSpec::Kind::Ideal;
+    chip.core_clock = kClock;
+    chip.power = spec();
+    chip.power.cap = Milliwatts(300'000);
+    chip.power.window = Ticks(1'000'000);
+    return chip;
+}
+
 }  // namespace
 
 TEST_CASE("What a chip draws is idle power, and shares of what tensor cores and memory draw at most",
@@ -155,12 +166,7 @@ TEST_CASE("A kernel longer than the window is held to what may be drawn at once,
 }
 
 TEST_CASE("A turn that took no time leaves the clock of the one before", "[simt]") {
-    SimtSpec chip;
-    chip.memory.kind = DramSpec::Kind::Ideal;
-    chip.core_clock = kClock;
-    chip.power = spec();
-    chip.power.cap = Milliwatts(300'000);  // of 800 W of tensor cores 200 are left
-    chip.power.window = Ticks(1'000'000);
+    SimtSpec chip = of_300_watts();
     ClockControl control(chip, {});
     control.begin_kernel(Ticks(0), Bytes(0), {});
     control.end_kernel(Ticks(900'000), Bytes(0), 1800);  // all of its cycles of 500 ticks
@@ -171,12 +177,7 @@ TEST_CASE("A turn that took no time leaves the clock of the one before", "[simt]
 }
 
 TEST_CASE("Kernels behind one that the cap held keep its clock for as long as it takes to rise", "[simt]") {
-    SimtSpec chip;
-    chip.memory.kind = DramSpec::Kind::Ideal;
-    chip.core_clock = kClock;
-    chip.power = spec();
-    chip.power.cap = Milliwatts(300'000);  // of 800 W of tensor cores 200 are left
-    chip.power.window = Ticks(1'000'000);
+    SimtSpec chip = of_300_watts();
     const double held = 2e9 * std::cbrt(0.25);
     // Two turns: tensor cores busy for two windows, ten windows of rest, and then so many more.
     const auto clocks_of = [&](Ticks rise, Ticks more) {
