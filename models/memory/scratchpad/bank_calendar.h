@@ -36,6 +36,8 @@ public:
     }
     /// Intervals kept at present.
     std::size_t intervals() const { return segments_.size() - head_; }
+    /// And those that have passed, whose places are not given back yet.
+    std::size_t places() const { return segments_.size(); }
 
 private:
     static constexpr int kShareBits = 16;

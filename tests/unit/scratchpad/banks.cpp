@@ -199,4 +199,18 @@ TEST_CASE("what has passed is forgotten", "[scratchpad]") {
     }
 }
 
+TEST_CASE("what has passed in a long pause is given back, too", "[scratchpad]") {
+    ScratchpadBanks banks(small(BankAccess::Split));
+    BankCalendar calendar(4, 1);
+    for (std::int64_t burst = 0; burst < 100; ++burst) {
+        // Twenty promises of one bank far ahead, one by one, and then nothing until long after the last.
+        for (std::int64_t i = 0; i < 20; ++i) {
+            const BankLoad& load = banks.range(Bytes(i % 4 * 16), Bytes(16));
+            const Cycles now(10'000 * burst), from(10'000 * burst + 10 * i);
+            calendar.take(now, from, Cycles(5), load);
+        }
+        REQUIRE(calendar.places() <= 2 * calendar.intervals() + 1);
+    }
+}
+
 }  // namespace systole
