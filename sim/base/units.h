@@ -46,6 +46,7 @@ using BytesPerSecond = Quantity<struct BytesRateTag>;  ///< a bandwidth; 1 GB/s 
 
 /// For products of two quantities that only their quotient brings back into range.
 __extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
 
 constexpr std::int64_t kTicksPerSecond = 1'000'000'000'000;
 

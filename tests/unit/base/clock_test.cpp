@@ -91,5 +91,21 @@ TEST_CASE("edges and their numbers are those of divisions in 128 bits", "[clock]
         REQUIRE(clock.at_or_after(Ticks(t)).value() == n);
         const Int128 edge = n * kTicksPerSecond / f;
         REQUIRE(clock.edge(Cycles(static_cast<std::int64_t>(n))).value() == edge);
+        // The last edge at or before is that before the first one later.
+        const Int128 later = (Int128{t + 1} * f + kTicksPerSecond - 1) / kTicksPerSecond;
+        REQUIRE(clock.at_or_before(Ticks(t)).value() == later - 1);
     }
+}
+
+TEST_CASE("the last times have edges, too", "[clock]") {
+    // Of (2^63 - 1) ps, worked out by hand.
+    const ClockDomain fast(Hertz(1'000'000'000'000)), slow(Hertz(1)), odd(Hertz(3));
+    const std::int64_t most = Ticks::max().value();
+    CHECK(fast.edge(Cycles(most - 1)) == Ticks(most - 1));
+    CHECK(fast.at_or_after(Ticks::max()) == Cycles::max());
+    CHECK(fast.at_or_before(Ticks::max()) == Cycles::max());
+    CHECK(slow.edge(Cycles(9'223'372)) == Ticks(9'223'372'000'000'000'000));
+    CHECK(slow.at_or_after(Ticks::max()) == Cycles(9'223'373));
+    CHECK(slow.at_or_before(Ticks::max()) == Cycles(9'223'372));
+    CHECK(odd.edge(Cycles(27'670'116)) == Ticks(9'223'372'000'000'000'000));
 }
