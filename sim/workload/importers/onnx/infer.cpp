@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 
 #include "sim/workload/operator_shapes.h"
@@ -49,13 +50,22 @@ std::string read_all(int pipe) {
     return text;
 }
 
+/// In the child: what goes wrong ends it, whoever the parent has asked to handle that, without a core. Two
+/// seconds of the processor are enough, however busy the machine is; the alarm is for a child that waits.
+void end_on_faults() {
+    for (const int fault : {SIGALRM, SIGXCPU, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+        ::signal(fault, SIG_DFL);
+    const rlimit none{0, 0}, processor{2, 2};
+    ::setrlimit(RLIMIT_CORE, &none);
+    ::setrlimit(RLIMIT_CPU, &processor);
+    ::alarm(20);
+}
+
 /// In the child: infers, writes the model, and never comes back.
 [[noreturn]] void infer_and_exit(onnx::ModelProto& model, int pipe) {
-    const rlimit none{0, 0};
-    ::setrlimit(RLIMIT_CORE, &none);
+    end_on_faults();
     const int silence = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (silence >= 0) ::dup2(silence, STDERR_FILENO);
-    ::alarm(2);
     std::string text;
     try {
         onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
