@@ -3,6 +3,7 @@
 // their own; at the end of the run the three must agree.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -57,6 +58,8 @@ public:
     std::vector<Movement> movements(std::size_t layer) const;  ///< non-zero cells, in the order of the enums
     std::vector<Movement> movements() const;                   ///< the same of all layers together
     std::size_t layers() const { return rows_.size(); }
+    /// There are so many layers, if there were fewer.
+    void lengthen(std::size_t layers) { rows_.resize(std::max(rows_.size(), layers)); }
 
 private:
     using Row = std::array<std::int64_t, kPlaces * kPlaces * kOperands>;

@@ -183,6 +183,29 @@ std::size_t rounds_wanted(const DeviceResult& result, const TurnMarks& marks, Ti
     return enough;
 }
 
+/// So many rounds, at least `least` of the last ones, agree in their times, if at least half of all do: of
+/// fewer some do by chance, the more often one looks.
+std::size_t rounds_alike_in_time(const TurnMarks& rounds, std::size_t least, Ticks jitter) {
+    TurnTimes times;
+    std::size_t agreed = 0;
+    for (std::size_t n = 1; n <= turns_of(rounds); ++n) {
+        times.add(time_of(rounds, turns_of(rounds) - n));
+        if (n >= least && times.wanted(jitter) <= n) agreed = n;
+    }
+    return 2 * agreed < turns_of(rounds) ? 0 : settled(rounds, agreed);
+}
+
+/// The rounds of which `alike(round)` tells of the most turns.
+template <class Alike>
+Agreement best_round(std::size_t longest, Alike alike) {
+    Agreement best;
+    for (std::size_t round = 1; round <= longest; ++round) {
+        const std::size_t turns = alike(round) * round;
+        if (turns > best.turns) best = {turns, round};
+    }
+    return best;
+}
+
 /// So many rounds, of the last ones, agree as turns have to: layers are held to the time of a turn.
 std::size_t rounds_that_agree(const DeviceResult& result, const TurnMarks& marks, std::size_t round,
                               Ticks jitter, TurnsDiffer how) {
@@ -221,12 +244,15 @@ bool sample_suffices(const TurnMarks& marks) {
 }
 
 Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
-    Agreement best;
-    for (std::size_t round = 1; round <= longest_round(marks, how); ++round) {
-        const std::size_t rounds = rounds_that_agree(result, rounds_of(marks, round), round, jitter, how);
-        if (rounds * round > best.turns) best = {rounds * round, round};
-    }
-    return best;
+    return best_round(longest_round(marks, how), [&](std::size_t round) {
+        return rounds_that_agree(result, rounds_of(marks, round), round, jitter, how);
+    });
+}
+
+Agreement agreement_by_time(const TurnMarks& marks, Ticks jitter) {
+    return best_round(longest_round(marks, TurnsDiffer::InRounds), [&](std::size_t round) {
+        return rounds_alike_in_time(rounds_of(marks, round), round == 1 ? 2 : 3, jitter);
+    });
 }
 
 Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t times, TurnsDiffer how) {
@@ -249,6 +275,15 @@ std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Tic
     std::size_t wanted = rounds_wanted(result, marks, jitter, how);
     for (std::size_t round = 2; round <= longest_round(marks, how); ++round)
         wanted = std::min(wanted, round * rounds_wanted(result, rounds_of(marks, round), jitter, how));
+    return wanted;
+}
+
+std::size_t turns_wanted_by_time(const TurnMarks& marks, Ticks jitter) {
+    std::size_t wanted = std::numeric_limits<std::size_t>::max();
+    for (std::size_t round = 1; round <= longest_round(marks, TurnsDiffer::InRounds); ++round) {
+        const TurnMarks rounds = rounds_of(marks, round);
+        wanted = std::min(wanted, round * times_of(rounds, turns_of(rounds)).wanted(jitter));
+    }
     return wanted;
 }
 

@@ -67,6 +67,10 @@ struct Agreement {
 Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                     TurnsDiffer how = TurnsDiffer::InRounds);
 
+/// As above, of turns InRounds that are still being simulated and looked at again and again: as far as times
+/// alone tell, and if at least half of them agree.
+Agreement agreement_by_time(const TurnMarks& marks, Ticks jitter);
+
 /// By how much `times` turns may differ from what those that agreed say of them.
 Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t times,
                   TurnsDiffer how = TurnsDiffer::InRounds);
@@ -75,6 +79,9 @@ Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t t
 /// least as many as ever are.
 std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                          TurnsDiffer how = TurnsDiffer::InRounds);
+
+/// As above, as far as times alone tell.
+std::size_t turns_wanted_by_time(const TurnMarks& marks, Ticks jitter);
 
 /// InRounds: so many turns at least have to agree for what they do not show, a refresh of `jitter` more or
 /// less.

@@ -8,6 +8,7 @@
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
+#include "sim/device/growing_turns.h"
 
 namespace systole {
 namespace {
@@ -25,23 +26,12 @@ constexpr std::size_t kThen = kAround + 6;
 /// Where more are wanted, so many: enough to see whether they go in rounds.
 constexpr std::size_t kThenAtMost = kAround + 2 * kLongestRound;
 
-/// Where turns of a block begin and end that may stand for others, of `turns` that are left: layers before
-/// each, and behind the last.
-std::vector<std::size_t> marks_of(const EqualTurns::Block& block, std::size_t turns) {
-    std::vector<std::size_t> marks;
-    for (std::size_t turn = 1; turn <= turns - kLastTurns; ++turn)
-        marks.push_back(block.first_layer + turn * block.layers);
-    return marks;
-}
-
-/// The layers of the turns that are left out.
-std::vector<std::string> names_left_out(const EqualTurns& all, const EqualTurns::Block& block,
-                                        std::size_t simulated) {
-    std::vector<std::string> names;
-    const std::size_t first = block.first_layer + (simulated - kLastTurns) * block.layers;
-    const std::size_t end = block.first_layer + (block.turns - kLastTurns) * block.layers;
-    for (std::size_t layer = first; layer < end; ++layer) names.push_back(all.names[layer]);
-    return names;
+/// The layers of `times` turns behind the marked ones.
+std::vector<std::string> names_behind(const EqualTurns& all, const EqualTurns::Block& block,
+                                      const TurnMarks& marks, std::size_t times) {
+    const auto first =
+        all.names.begin() + static_cast<std::ptrdiff_t>(block.first_layer + marks.size() * block.layers);
+    return {first, first + static_cast<std::ptrdiff_t>(times * block.layers)};
 }
 
 void refuse_too_long(const MarkedRun& run, const TurnMarks& marks, std::size_t times) {
@@ -54,19 +44,6 @@ void refuse_too_long(const MarkedRun& run, const TurnMarks& marks, std::size_t t
             fmt::format("'{}' takes more than {} of simulated time on this machine; that is more "
                         "than can be accounted for",
                         run.checked.result.trace, format_time(run.longest)));
-}
-
-/// The last turns are simulated in the place of others, perhaps in another one of their round: by how much so
-/// many in a row differ, wherever in it they begin.
-Ticks last_turns_differ(const TurnMarks& marks, const Agreement& agreed) {
-    if (agreed.round == 1) return Ticks(0);
-    Ticks least = Ticks::max(), most;
-    for (std::size_t end = marks.size() - agreed.turns - 1 + kLastTurns; end < marks.size(); ++end) {
-        const Ticks time = marks[end].time - marks[end - kLastTurns].time;
-        least = std::min(least, time);
-        most = std::max(most, time);
-    }
-    return most - least;
 }
 
 bool is_worth_it(const Graph& graph, const RepeatedBlock& block) {
@@ -95,12 +72,16 @@ using FewerTurns = std::function<std::optional<std::vector<std::size_t>>(const s
 using RunAttempt = std::function<std::optional<MarkedRun>(
     const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks, const FewerTurns& fewer)>;
 
+/// Runs that do not ask.
+RunAttempt attempts_of(const RunTurns& run) {
+    return [&run](const auto& left, const auto& marks, const FewerTurns&) { return run(left, marks); };
+}
+
 class Reuse {
 public:
-    Reuse(const EqualTurns& all, const RunAttempt& run, const ReuseRules& rules)
-        : all_(all), run_(run), rules_(rules) {
-        for (const EqualTurns::Block& block : all.blocks)
-            worth_it_.push_back(block.alike && block.turns >= kTurnsWorthReuse);
+    Reuse(const EqualTurns& all, RunAttempt run, const ReuseRules& rules)
+        : all_(all), run_(std::move(run)), rules_(rules) {
+        for (const EqualTurns::Block& block : all.blocks) worth_it_.push_back(block.worth_it());
     }
 
     std::optional<DeviceResult> result() {
@@ -113,6 +94,21 @@ public:
             for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last->turns[b];
         }
         return lengthen(*last);
+    }
+
+    /// The same where a run can get more turns on the way.
+    std::optional<DeviceResult> result_growing(std::size_t ahead, const RunGrowing& run) {
+        if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
+        std::optional<Attempt> last = attempt(turns_at_first(), Looks::No);
+        if (!last) return std::nullopt;
+        if (!agree(*last)) {
+            GrowingTurns growing(all_, last->run.jitter, ahead);
+            MarkedRun marked = run(growing.left(), [&growing](const auto& met, const auto& begun) {
+                return growing.look(met, begun);
+            });
+            last = judged(growing.left(), std::move(marked));
+        }
+        return agree(*last) ? std::optional(lengthen(*last)) : std::nullopt;
     }
 
 private:
@@ -196,27 +192,23 @@ private:
     enum class Looks { No, Yes };
 
     std::optional<Attempt> attempt(std::vector<std::size_t> turns, Looks looks) const {
-        std::vector<std::size_t> marks;
-        std::size_t left_out = 0;  // layers, before the block
-        for (std::size_t b = 0; b < turns.size(); ++b) {
-            EqualTurns::Block block = all_.blocks[b];
-            block.first_layer -= left_out;
-            if (worth_it_[b]) std::ranges::copy(marks_of(block, turns[b]), std::back_inserter(marks));
-            left_out += (block.turns - turns[b]) * block.layers;
-        }
-        std::optional<MarkedRun> run = run_(turns, marks, fewer(turns, looks));
+        TurnsLeft left = with_turns(all_, std::move(turns));
+        std::optional<MarkedRun> run = run_(left.turns, left.marks, fewer(left.turns, looks));
         if (!run) return std::nullopt;
-        if (run->marks.size() < marks.size()) turns[only_one().value()] = run->marks.size() + kLastTurns;
-        Attempt attempt{std::move(turns), std::move(*run), {}, {}};
-        auto mark = attempt.run.marks.begin();
-        for (std::size_t b = 0; b < attempt.turns.size(); ++b) {
-            const auto count = static_cast<std::ptrdiff_t>(worth_it_[b] ? attempt.turns[b] - kLastTurns : 0);
-            attempt.marks.emplace_back(mark, mark + count);
-            mark += count;
+        if (run->marks.size() < left.marks.size()) {
+            left.turns[only_one().value()] = run->marks.size() + kLastTurns;
+            left = with_turns(all_, std::move(left.turns));
+        }
+        return judged(left, std::move(*run));
+    }
+
+    Attempt judged(const TurnsLeft& left, MarkedRun run) const {
+        Attempt attempt{left.turns, std::move(run), {}, {}};
+        attempt.marks = by_block(left.marked, attempt.run.marks);
+        for (std::size_t b = 0; b < attempt.turns.size(); ++b)
             attempt.agreed.push_back(worth_it_[b] ? agreement(attempt.run.checked.result, attempt.marks[b],
                                                               attempt.run.jitter, rules_.differ)
                                                   : Agreement{});
-        }
         return attempt;
     }
 
@@ -241,8 +233,34 @@ private:
 
     bool agree(const Attempt& attempt) const {
         for (std::size_t b = 0; b < worth_it_.size(); ++b)
-            if (worth_it_[b] && attempt.agreed[b].turns == 0) return false;
+            if (left_out(attempt, b) > 0 && (attempt.agreed[b].turns == 0 || !borne_out(attempt, b)))
+                return false;
         return sure_enough(attempt);
+    }
+
+    /// The turn behind those that are left out takes as long as those that agreed, but for a refresh at
+    /// either of its ends: two turns may be alike by chance. Where turns go in rounds, or differ by chance,
+    /// one turn tells nothing.
+    bool borne_out(const Attempt& attempt, std::size_t block) const {
+        const Agreement& agreed = attempt.agreed[block];
+        if (rules_.differ == TurnsDiffer::ByChance || agreed.round > 1) return true;
+        const TurnMarks& marks = attempt.marks[block];
+        const std::size_t layers = all_.blocks[block].layers;
+        const std::size_t behind = attempt.turns[block] - kLastTurns - marks.size();  // turns of no mark
+        const std::size_t first = marks.back().layers + behind * layers;
+        const std::vector<ResultRow>& rows = attempt.run.checked.result.layers;
+        const Ticks time = rows[first + layers - 1].end - rows[first].begin;
+        Ticks least = Ticks::max(), most;
+        for (std::size_t turn = turns_of(marks) - agreed.turns; turn < turns_of(marks); ++turn) {
+            least = std::min(least, time_of(marks, turn));
+            most = std::max(most, time_of(marks, turn));
+        }
+        const Ticks room = 2 * attempt.run.jitter + Ticks(most.value() / promise(rules_.differ));
+        return least - room <= time && time <= most + room;
+    }
+
+    std::size_t left_out(const Attempt& attempt, std::size_t block) const {
+        return all_.blocks[block].turns - attempt.turns[block];
     }
 
     /// Whether the whole run is known within what is promised: what turns that are left out may differ by,
@@ -250,12 +268,10 @@ private:
     bool sure_enough(const Attempt& attempt) const {
         Int128 all = attempt.run.checked.result.total.time().value(), doubt = 0;
         for (std::size_t b = 0; b < worth_it_.size(); ++b) {
-            if (!worth_it_[b]) continue;
             const TurnMarks& marks = attempt.marks[b];
-            const std::size_t times = all_.blocks[b].turns - attempt.turns[b];
+            const std::size_t times = left_out(attempt, b);
             if (times == 0) continue;
-            doubt += uncertainty(marks, attempt.agreed[b], times, rules_.differ).value() +
-                     last_turns_differ(marks, attempt.agreed[b]).value() + 2 * attempt.run.jitter.value();
+            doubt += doubt_of(marks, attempt.agreed[b], times, attempt.run.jitter, rules_.differ).value();
             all += Int128{(marks.back().time - marks.front().time).value()} *
                    static_cast<std::int64_t>(times) / static_cast<std::int64_t>(marks.size() - 1);
         }
@@ -265,21 +281,23 @@ private:
     /// The result made as long as that of all turns.
     DeviceResult lengthen(Attempt& attempt) const {
         for (std::size_t b = worth_it_.size(); b-- > 0;) {  // from the last on: marks before it stay true
-            if (!worth_it_[b]) continue;
+            const std::size_t times = left_out(attempt, b);
+            if (times == 0) continue;
             const TurnMarks& all = attempt.marks[b];
             const auto agreed = static_cast<std::ptrdiff_t>(attempt.agreed[b].turns);
             const TurnMarks marks(all.end() - (agreed + 1), all.end());
-            const std::size_t times = all_.blocks[b].turns - attempt.turns[b];
             refuse_too_long(attempt.run, marks, times);
-            repeat_turns(attempt.run.checked, marks, times,
-                         names_left_out(all_, all_.blocks[b], attempt.turns[b]));
+            repeat_turns(attempt.run.checked, marks, times, names_behind(all_, all_.blocks[b], all, times));
         }
+        // Turns that had begun when it was known that they need not come behind those left out now.
+        std::vector<ResultRow>& rows = attempt.run.checked.result.layers;
+        for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = all_.names[i];
         check_invariants(attempt.run.checked.result, attempt.run.checked.expected);
         return std::move(attempt.run.checked.result);
     }
 
     const EqualTurns& all_;
-    const RunAttempt& run_;
+    const RunAttempt run_;
     const ReuseRules rules_;
     std::vector<bool> worth_it_;  // by block: some of its turns can be left out
 };
@@ -293,10 +311,12 @@ bool may_reuse(const Graph& graph) {
 
 std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns& run,
                                         const ReuseRules& rules) {
-    const RunAttempt attempt = [&](const auto& left, const auto& marks, const FewerTurns&) {
-        return run(left, marks);
-    };
-    return Reuse(turns, attempt, rules).result();
+    return Reuse(turns, attempts_of(run), rules).result();
+}
+
+std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns& at_first, std::size_t ahead,
+                                        const RunGrowing& run) {
+    return Reuse(turns, attempts_of(at_first), {}).result_growing(ahead, run);
 }
 
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, const ReuseRules& rules) {

@@ -16,13 +16,11 @@
 #include "sim/account/run_result.h"
 #include "sim/account/turn_agreement.h"
 #include "sim/base/units.h"
+#include "sim/device/equal_turns.h"
 #include "sim/workload/graph.h"
 #include "sim/workload/shorter_graph.h"
 
 namespace systole {
-
-/// With fewer turns than this it is as cheap to simulate them all.
-constexpr std::size_t kTurnsWorthReuse = 16;
 
 /// A run of a shorter network with what is needed to make it longer again.
 struct MarkedRun {
@@ -35,19 +33,9 @@ struct MarkedRun {
 /// Whether turns of `graph` may not all be simulated: it has a block of so many equal ones.
 bool may_reuse(const Graph& graph);
 
-/// Something that runs as so many layers one behind the other, some of them equal turns.
-struct EqualTurns {
-    struct Block {
-        std::size_t first_layer = 0, layers = 0, turns = 0;
-        bool alike = true;  ///< some turns may be left out
-    };
-    std::vector<std::string> names;  ///< of all layers
-    std::vector<Block> blocks;       ///< in order
-};
-
-/// Runs it with so many turns of each block, the first ones and the last kLastTurns; marks are wanted after
-/// so many layers each, ascending. Nothing where turns of such a run may stand for no others: it is the last
-/// then.
+/// Runs something with so many turns of each block, the first ones and the last kLastTurns; marks are wanted
+/// after so many layers each, ascending. Nothing where turns of such a run may stand for no others: it is the
+/// last then.
 using RunTurns = std::function<std::optional<MarkedRun>(const std::vector<std::size_t>& turns,
                                                         const std::vector<std::size_t>& marks)>;
 
@@ -74,6 +62,20 @@ struct ReuseRules {
 /// come to agree, or if `run` gives nothing. Throws UserError for a run that is too long to be accounted for.
 std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns& run,
                                         const ReuseRules& rules = {});
+
+/// Asked when so many marks are met, and so many turns of each block have begun: with how many of each the
+/// run goes on, if not as it is. It is the run as it was, but for turns that have not begun.
+using HowManyTurns = std::function<std::optional<TurnsLeft>(const std::vector<Mark>& met,
+                                                            const std::vector<std::size_t>& begun)>;
+
+/// Runs so many turns at first; with how many it goes on it is told on the way.
+using RunGrowing = std::function<MarkedRun(const TurnsLeft& at_first, const HowManyTurns& how_many)>;
+
+/// As run_reusing(), where a run can get more turns on the way: if the first few do not agree, all that is
+/// wanted is found in a second run, of each block by itself. Turns mostly begin so many `ahead` of the one
+/// that ends. Nothing as well if the last turns had begun before there could be more.
+std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns& at_first, std::size_t ahead,
+                                        const RunGrowing& run);
 
 /// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, if
 /// they do not come to agree, or if `run` gives nothing. Throws UserError for a run that is too long to be

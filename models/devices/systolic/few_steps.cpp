@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -178,6 +180,69 @@ MarkedRun run_marked(const Program& program, const SystolicSpec& spec, const Run
     return marked_run(machine, spec, options.protocol, marks);
 }
 
+/// So many turns of each block have begun where commands before `issued` are issued, and so many turns left.
+std::vector<std::size_t> begun(const std::vector<RepeatedSteps>& blocks,
+                               const std::vector<std::size_t>& turns, std::size_t issued) {
+    std::vector<std::size_t> begun;
+    std::size_t left_out = 0;  // commands before the block
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        const std::size_t first = blocks[b].first - left_out;
+        const std::size_t commands = issued - std::min(first, issued);
+        begun.push_back(std::min((commands + blocks[b].commands - 1) / blocks[b].commands, turns[b]));
+        left_out += (blocks[b].steps - turns[b]) * blocks[b].commands;
+    }
+    return begun;
+}
+
+/// Commands are issued so many turns before their turn: as many as fill the queue of the unit that has the
+/// most in a turn, and what such units do ahead of others.
+std::size_t turns_ahead(const Program& program, const std::vector<RepeatedSteps>& blocks,
+                        const SystolicSpec& spec) {
+    std::size_t ahead = 0;
+    for (const RepeatedSteps& block : blocks) {
+        std::map<UnitIndex, std::size_t> commands;
+        for (std::size_t i = 0; i < block.commands; ++i) ++commands[program.commands[block.first + i].unit];
+        std::size_t most = 1;
+        for (const auto& [unit, count] : commands) most = std::max(most, count);
+        ahead = std::max(ahead, static_cast<std::size_t>(spec.sequencer.queue_depth) / most + 2);
+    }
+    return ahead;
+}
+
+/// Runs so many turns, and with how many it goes on it is told.
+MarkedRun run_growing(const Program& program, const std::vector<RepeatedSteps>& blocks, TurnsLeft left,
+                      const SystolicSpec& spec, const RunOptions& options, const HowManyTurns& how_many) {
+    std::deque<Program> programs{shorten(program, blocks, left.turns)};
+    const FreshKernel kernel;
+    Machine machine(instance_name(spec.name).c_str(), spec, programs.back(), options);
+    machine.mark_after(left.marks, [&](const std::vector<Mark>& met, std::size_t issued) {
+        std::optional<Machine::Other> other;
+        if (std::optional<TurnsLeft> fewer = how_many(met, begun(blocks, left.turns, issued))) {
+            left = *std::move(fewer);
+            programs.push_back(shorten(program, blocks, left.turns));
+            other = {&programs.back(), left.marks};
+        }
+        return other;
+    });
+    machine.run();
+    return marked_run(machine, spec, options.protocol, left.marks);
+}
+
+/// Turns until they agree: found on the way where commands are issued not long before they are due, by runs
+/// of more and more of them where all are issued at once.
+std::optional<DeviceResult> run_turns(const EqualTurns& turns, const Program& program,
+                                      const std::vector<RepeatedSteps>& blocks, const SystolicSpec& spec,
+                                      const RunOptions& options) {
+    const RunTurns run = [&](const auto& left, const auto& marks) {
+        return run_marked(shorten(program, blocks, left), spec, options, marks);
+    };
+    if (spec.sequencer.queue_depth == kUnboundedQueue) return run_reusing(turns, run);
+    const RunGrowing growing = [&](const TurnsLeft& at_first, const HowManyTurns& how_many) {
+        return run_growing(program, blocks, at_first, spec, options, how_many);
+    };
+    return systole::run_growing(turns, run, turns_ahead(program, blocks, spec), growing);
+}
+
 }  // namespace
 
 std::optional<DeviceResult> run_few_steps(const Program& program, const SystolicSpec& spec,
@@ -186,10 +251,8 @@ std::optional<DeviceResult> run_few_steps(const Program& program, const Systolic
     const std::vector<RepeatedSteps> blocks = worthwhile(program, spec);
     if (blocks.empty()) return std::nullopt;
     const Parts parts = parts_of(program, blocks);
-    const RunTurns run = [&](const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks) {
-        return run_marked(shorten(program, blocks, turns), spec, options, marks);
-    };
-    std::optional<DeviceResult> result = run_reusing(turns_of(parts, program, blocks), run);
+    std::optional<DeviceResult> result =
+        run_turns(turns_of(parts, program, blocks), program, blocks, spec, options);
     if (!result) return std::nullopt;
     merge_rows(*result, parts.layers);
     for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {

@@ -109,6 +109,11 @@ void Core::bind(const Shared& shared) {
     }
 }
 
+void Core::go_on() {
+    sequencer_->go_on();
+    for (const auto& mxu : mxus) mxu->go_on();
+}
+
 std::vector<const TransferUnit*> Core::transfer_units() const {
     std::vector<const TransferUnit*> all{&host_in, &host_out, &load, &store};
     if (link) all.insert(all.end(), {&link->in, &link->out});

@@ -57,6 +57,8 @@ public:
     std::vector<std::unique_ptr<MatrixUnit>> mxus;
 
     const Sequencer& sequencer() const { return *sequencer_; }
+    /// Goes on with the program that the record has now: it is the same but for commands not yet issued.
+    void go_on();
     /// All units of transfers but the weight loaders.
     std::vector<const TransferUnit*> transfer_units() const;
     /// Counters of all units.

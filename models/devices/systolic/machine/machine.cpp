@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/devices/systolic/machine/operand_values.h"
 #include "sim/base/check.h"
 #include "sim/base/error.h"
@@ -68,17 +70,29 @@ void Machine::check_drains(const Program& program) {
         });
 }
 
-void Machine::mark_after(const std::vector<std::size_t>& layers) {
+void Machine::mark_after(const std::vector<std::size_t>& layers, GoOnWith go_on_with) {
+    go_on_with_ = std::move(go_on_with);
     if (!layers.empty()) memory.stay_in_time();
     record.watch_layers(layers, [this](Ticks time) { layers_ended_.notify(to_sc_time(time - now())); });
 }
 
 void Machine::mark() {
+    if (to_skip_ > 0) {
+        --to_skip_;
+        return;
+    }
     Mark mark;
     mark.time = now();
     mark.memory_bus = memory_bus();
     for (const Stat& stat : stats()) mark.counts.push_back(stat.value);
     marks_.push_back(std::move(mark));
+    if (!go_on_with_) return;
+    std::size_t issued = 0;
+    for (const auto& core : cores) issued = std::max(issued, core->sequencer().issued_end());
+    const std::optional<Other> other = go_on_with_(marks_, issued);
+    if (!other) return;
+    to_skip_ = record.go_on_with(*other->program, issued, other->marks);
+    for (const auto& core : cores) core->go_on();
 }
 
 std::vector<const MatrixUnit*> Machine::mxus() const {

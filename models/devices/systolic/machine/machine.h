@@ -8,6 +8,7 @@
 //                  ◄─► chip_link, if there is one
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,8 +59,18 @@ public:
     /// Who owned the clocks of the memory's data buses; nothing, if no bus is known.
     std::vector<BusClocks> memory_bus();
 
-    /// Keeps whose the time was when the first so many layers have ended, for each of these numbers.
-    void mark_after(const std::vector<std::size_t>& layers);
+    /// A program to go on with, and the layers after which it is marked: those so far first.
+    struct Other {
+        const Program* program;  ///< outlives the machine
+        std::vector<std::size_t> marks;
+    };
+    /// Asked at each mark. The program is the one that runs but for commands from `issued` on, of which none
+    /// is issued yet; there it begins with a command for the same unit of the same core.
+    using GoOnWith = std::function<std::optional<Other>(const std::vector<Mark>& met, std::size_t issued)>;
+
+    /// Keeps whose the time was when the first so many layers have ended, for each of these ascending
+    /// numbers.
+    void mark_after(const std::vector<std::size_t>& layers, GoOnWith go_on_with = nullptr);
     /// Those kept so far; what is known only at the end of the run is left to the results.
     const std::vector<Mark>& marks() const { return marks_; }
 
@@ -71,6 +82,8 @@ private:
 
     const SystolicSpec& spec_;
     std::vector<Mark> marks_;
+    GoOnWith go_on_with_;
+    std::size_t to_skip_ = 0;  // layers that end, and are no longer marked
     sc_core::sc_event_queue layers_ended_{"layers_ended"};
 };
 

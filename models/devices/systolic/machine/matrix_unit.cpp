@@ -52,6 +52,7 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       index_(mxu_of(unit)),
       ports_(ports),
       record_(record),
+      unit_(unit),
       plan_(plan(record.program(), spec.mxu, unit)),
       edges_(spec.scratchpad, record.program()),
       engine_(std::move(engine)),
@@ -75,6 +76,10 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
     SC_METHOD(step);
     sensitive << queue.pushed << wake_;
     dont_initialize();
+}
+
+void MatrixUnit::go_on() {
+    plan_ = plan(record_.program(), spec_.mxu, unit_);
 }
 
 void MatrixUnit::step() {

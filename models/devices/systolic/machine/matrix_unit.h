@@ -69,6 +69,8 @@ public:
     }
     /// Brings the grid's registers, and nothing else, to the state before `cycle`.
     void look_ahead(Cycles cycle) { witnessed_->look_ahead(cycle); }
+    /// Goes on with the program that the record has now: it is the same but for commands not yet issued.
+    void go_on();
     /// Charges what is left of the run, which ended with `last`.
     void finish(CausalLog::EventId last) { account_.finish(record_.log(), last); }
 
@@ -196,7 +198,8 @@ private:
     const int index_;          // in its core
     const Ports ports_;
     RunRecord& record_;
-    const Plan plan_;
+    const UnitIndex unit_;
+    Plan plan_;
     EdgePorts edges_;
     std::unique_ptr<MatrixEngine> engine_;
     WitnessedEngine* const witnessed_;  // the engine, if it computes values

@@ -10,7 +10,7 @@
 namespace systole::systolic {
 
 RunRecord::RunRecord(const Program& program, std::size_t units, bool timeline)
-    : program_(program),
+    : program_(&program),
       ledger_(program.layers.size()),
       done_(units),
       waiting_(units),
@@ -19,7 +19,7 @@ RunRecord::RunRecord(const Program& program, std::size_t units, bool timeline)
 
 bool RunRecord::tokens_ready(const Command& command, sc_core::sc_event& wake) {
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
-        const Token& token = program_.tokens[command.first_token + i];
+        const Token& token = program_->tokens[command.first_token + i];
         if (done_[token.unit].size() >= token.count) continue;
         auto& waiters = waiting_[token.unit];
         const auto same = [&](const Waiter& w) { return w.event == &wake && w.count == token.count; };
@@ -32,7 +32,7 @@ bool RunRecord::tokens_ready(const Command& command, sc_core::sc_event& wake) {
 RunRecord::EventId RunRecord::last_token(const Command& command) const {
     EventId last = CausalLog::kNone;
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
-        const Token& token = program_.tokens[command.first_token + i];
+        const Token& token = program_->tokens[command.first_token + i];
         if (token.count > 0) last = log_.latest({last, done_[token.unit][token.count - 1]});
     }
     return last;
@@ -41,10 +41,10 @@ RunRecord::EventId RunRecord::last_token(const Command& command) const {
 void RunRecord::each_token(const Command& command,
                            const std::function<void(const Command&, EventId)>& each) const {
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
-        const Token& token = program_.tokens[command.first_token + i];
+        const Token& token = program_->tokens[command.first_token + i];
         if (token.count == 0) continue;
         const EventId done = done_[token.unit][token.count - 1];
-        each(program_.commands[log_[done].command], done);
+        each(program_->commands[log_[done].command], done);
     }
 }
 
@@ -52,7 +52,7 @@ void RunRecord::complete(const Command& command, EventId done) {
     const Ticks time = log_[done].time;
     auto& completions = done_[command.unit];
     SYSTOLE_CHECK(completions.empty() || log_[completions.back()].time <= time, "{} completes out of order",
-                  unit_name(command.unit, program_.cores));
+                  unit_name(command.unit, program_->cores));
     completions.push_back(done);
     ++completed_;
     const auto keep_latest = [&](EventId& last) {
@@ -60,8 +60,11 @@ void RunRecord::complete(const Command& command, EventId done) {
     };
     keep_latest(layer_end_[static_cast<std::size_t>(command.layer)]);
     keep_latest(last_);
-    for (Watch& watch : watches_)
-        if (static_cast<std::size_t>(command.layer) < watch.layers && --watch.left == 0) on_layers_(time);
+    if (Watch* const watch = watch_of(command)) {
+        --watch->left;
+        for (; watches_met_ < watches_.size() && watches_[watches_met_].left == 0; ++watches_met_)
+            on_layers_(time);
+    }
 
     auto& waiters = waiting_[command.unit];
     const auto arrived = [&](const Waiter& waiter) {
@@ -74,13 +77,45 @@ void RunRecord::complete(const Command& command, EventId done) {
 
 void RunRecord::watch_layers(const std::vector<std::size_t>& layers, std::function<void(Ticks)> listener) {
     on_layers_ = std::move(listener);
-    for (const std::size_t count : layers) {
-        const auto of_them = [count](const Command& command) {
-            return static_cast<std::size_t>(command.layer) < count;
-        };
-        watches_.push_back(
-            {count, static_cast<std::size_t>(std::ranges::count_if(program_.commands, of_them))});
+    watch(layers);
+}
+
+/// What is complete already counts, too.
+void RunRecord::watch(const std::vector<std::size_t>& layers) {
+    SYSTOLE_CHECK(std::ranges::is_sorted(layers), "layers are watched in their order");
+    watches_.clear();
+    for (const std::size_t count : layers) watches_.push_back({count});
+    std::vector<std::size_t> issued(done_.size());
+    for (const Command& command : program_->commands) {
+        const bool complete = ++issued[command.unit] <= done_[command.unit].size();
+        if (Watch* const watch = watch_of(command); watch != nullptr && !complete) ++watch->left;
     }
+    watches_met_ = 0;
+    while (watches_met_ < watches_.size() && watches_[watches_met_].left == 0) ++watches_met_;
+}
+
+/// That which has the command's layer first; nothing behind all.
+RunRecord::Watch* RunRecord::watch_of(const Command& command) {
+    const auto layer = static_cast<std::size_t>(command.layer);
+    const auto first =
+        std::ranges::partition_point(watches_, [layer](const Watch& w) { return w.layers <= layer; });
+    return first == watches_.end() ? nullptr : &*first;
+}
+
+std::size_t RunRecord::go_on_with(const Program& program, std::size_t issued,
+                                  const std::vector<std::size_t>& layers) {
+    SYSTOLE_CHECK(issued <= program.commands.size(), "{} of {} commands are issued", issued,
+                  program.commands.size());
+    for (std::size_t i = 0; i < issued; ++i) {
+        SYSTOLE_CHECK(program_->commands[i] == program.commands[i], "command {} of the program differs", i);
+    }
+    program_ = &program;
+    layer_end_.resize(program.layers.size(), CausalLog::kNone);
+    ledger_.lengthen(program.layers.size());
+    const std::size_t told = watches_met_;
+    watch(layers);
+    SYSTOLE_CHECK(watches_met_ <= told, "{} watches were met, and are {}", told, watches_met_);
+    return told - watches_met_;
 }
 
 std::vector<RunRecord::EventId> RunRecord::layer_ends() const {
@@ -102,14 +137,14 @@ Bytes RunRecord::dram_bytes_within(Ticks begin, Ticks end) const {
 }
 
 std::string RunRecord::describe_wait(const Command& command) const {
-    const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
-    const std::string who = fmt::format("{} #{} ({})", unit_name(command.unit, program_.cores),
+    const auto& layer = program_->layers[static_cast<std::size_t>(command.layer)];
+    const std::string who = fmt::format("{} #{} ({})", unit_name(command.unit, program_->cores),
                                         completed(command.unit), layer.name);
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
-        const Token& token = program_.tokens[command.first_token + i];
+        const Token& token = program_->tokens[command.first_token + i];
         if (completed(token.unit) < token.count)
             return fmt::format("{} waits for {} to complete {} commands; it has completed {}", who,
-                               unit_name(token.unit, program_.cores), token.count, completed(token.unit));
+                               unit_name(token.unit, program_->cores), token.count, completed(token.unit));
     }
     return who + " has its tokens and waits for its unit";
 }

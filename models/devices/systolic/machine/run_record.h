@@ -23,7 +23,8 @@ public:
 
     RunRecord(const Program& program, std::size_t units, bool timeline);
 
-    const Program& program() const { return program_; }
+    /// That runs now.
+    const Program& program() const { return *program_; }
     CausalLog& log() { return log_; }
     const CausalLog& log() const { return log_; }
     ByteLedger& ledger() { return ledger_; }
@@ -39,8 +40,14 @@ public:
     EventId last_token(const Command& command) const;
     /// The command is complete as of the event `done`: tokens flow, its layer lasts at least until then.
     void complete(const Command& command, EventId done);
-    /// Tells `listener` when everything of the first so many layers is complete, for each of these numbers.
+    /// Tells `listener` when everything of the first so many layers is complete, for each of these ascending
+    /// numbers.
     void watch_layers(const std::vector<std::size_t>& layers, std::function<void(Ticks)> listener);
+    /// Goes on with another program, which outlives it: the one that runs, but for commands from `issued` on,
+    /// of which none is issued yet. Those watched now are the first so many of its layers. Answers of how
+    /// many that are no longer watched the listener was told last.
+    std::size_t go_on_with(const Program& program, std::size_t issued,
+                           const std::vector<std::size_t>& layers);
     /// A transfer that crossed the DRAM's bus at some time in [begin, end).
     void crossed_dram(Ticks begin, Ticks end, Bytes bytes) { crossings_.push_back({begin, end, bytes}); }
     /// Bytes that certainly crossed it within [begin, end): those of transfers that lie inside.
@@ -60,7 +67,7 @@ public:
     bool wants_timeline() const { return timeline_; }
 
     std::uint32_t completed(UnitIndex unit) const { return static_cast<std::uint32_t>(done_[unit].size()); }
-    bool finished() const { return completed_ == program_.commands.size(); }
+    bool finished() const { return completed_ == program_->commands.size(); }
     /// The completion of everything: the latest of all, kNone before any.
     EventId last() const { return last_; }
     /// The last completion of each layer or of any layer before it: their times ascend.
@@ -75,7 +82,7 @@ private:
         sc_core::sc_event* event;
     };
 
-    /// Commands of the first `layers` layers that are not complete.
+    /// The first `layers` layers; so many commands are not complete of those that the watch before lacks.
     struct Watch {
         std::size_t layers, left = 0;
     };
@@ -85,7 +92,10 @@ private:
         Bytes bytes;
     };
 
-    const Program& program_;
+    void watch(const std::vector<std::size_t>& layers);
+    Watch* watch_of(const Command& command);
+
+    const Program* program_;
     std::vector<Crossing> crossings_;  // in the order in which they ended
     CausalLog log_;
     ByteLedger ledger_;
@@ -93,6 +103,7 @@ private:
     std::vector<std::vector<Waiter>> waiting_;  // by the unit waited for
     std::vector<EventId> layer_end_;
     std::vector<Watch> watches_;
+    std::size_t watches_met_ = 0;
     std::function<void(Ticks)> on_layers_;
     std::size_t completed_ = 0;
     EventId last_ = CausalLog::kNone;

@@ -24,6 +24,13 @@ void Sequencer::find_next() {
     while (next_ < commands.size() && core_of(commands[next_].unit) != core_) ++next_;
 }
 
+/// The next command goes to the unit that the one before would have gone to, so that what it waits for is the
+/// same.
+void Sequencer::go_on() {
+    next_ = issued_end_;
+    find_next();
+}
+
 Ticks Sequencer::next_issue_time() {
     Ticks time = now();
     const std::int32_t layer = record_.program().commands[next_].layer;
@@ -54,7 +61,7 @@ void Sequencer::issue() {
         last_ = record_.log().add(now(), blocked ? queue.last_start() : last_, SlotClass::Launch, number);
         queue.push({&command, number, last_});
         ++stats_.issued;
-        ++next_;
+        issued_end_ = ++next_;
         find_next();
         fetched_ = false;
     }

@@ -23,6 +23,10 @@ public:
     const Stats& stats() const { return stats_; }
     /// The number in the program of the command to be issued next; its length when all are.
     std::size_t next_command() const { return next_; }
+    /// The number of the command that was issued last, and one more.
+    std::size_t issued_end() const { return issued_end_; }
+    /// Goes on with the program that the record has now: it is the same up to issued_end().
+    void go_on();
     /// A command should have left before `now` but its queue is full.
     bool blocked(Ticks now) const { return fetched_ && issue_time_ < now; }
 
@@ -43,8 +47,9 @@ private:
     const int core_;
     RunRecord& record_;
     const std::vector<CommandQueue*> queues_;
-    std::size_t next_ = 0;  // command to issue
-    bool fetched_ = false;  // issue time of `next_` is known
+    std::size_t next_ = 0;        // command to issue
+    std::size_t issued_end_ = 0;  // behind the last that was
+    bool fetched_ = false;        // issue time of `next_` is known
     Ticks issue_time_;
     std::int32_t launched_layer_ = -1;
     CausalLog::EventId last_ = CausalLog::kNone;

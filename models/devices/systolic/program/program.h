@@ -143,6 +143,7 @@ struct Command {
     std::int32_t layer = 0;
     std::uint32_t work = 0;         ///< index into the pool of the unit's kind of work
     std::uint32_t first_token = 0;  ///< index into Program::tokens
+    friend bool operator==(const Command&, const Command&) = default;
 };
 
 /// What the accounts and reports need to know of a layer.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns of blocks that are simulated until they tell enough of those behind them: of each block so many as
+// agree, found while the run goes on.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "sim/account/repeated_turn.h"
+#include "sim/base/units.h"
+#include "sim/device/equal_turns.h"
+
+namespace systole {
+
+class GrowingTurns {
+public:
+    /// `all` must outlive it; a refresh takes `jitter`. At first few turns are left, and more before the last
+    /// ones begin, which they mostly do `ahead` turns before the one that ends.
+    GrowingTurns(const EqualTurns& all, Ticks jitter, std::size_t ahead);
+
+    const TurnsLeft& left() const { return left_; }
+
+    /// So many marks are met, and so many turns of each block have begun: the turns that are left, if those
+    /// of the block under way tell enough to leave some out. Each block is looked at when it has two marked
+    /// turns, then when it has as many as it asked for, more at each look.
+    std::optional<TurnsLeft> look(const std::vector<Mark>& met, const std::vector<std::size_t>& begun);
+
+private:
+    /// Of a block.
+    struct Look {
+        std::size_t next = 0;  ///< when so many turns are marked
+        bool over = false;     ///< it has the turns that it gets
+    };
+    bool enough(const TurnMarks& marks, std::size_t block, std::size_t turns) const;
+    std::size_t more(std::size_t block, std::size_t marks, std::size_t begun) const;
+
+    const EqualTurns& all_;
+    const Ticks jitter_;
+    const std::size_t ahead_;
+    TurnsLeft left_;
+    std::vector<Look> looks_;
+};
+
+}  // namespace systole
