@@ -107,7 +107,7 @@ float half(std::uint16_t bits) {
 template <typename T>
 std::vector<T> raw_numbers(const std::string& raw) {
     std::vector<T> numbers(raw.size() / sizeof(T));
-    std::memcpy(numbers.data(), raw.data(), numbers.size() * sizeof(T));
+    if (!numbers.empty()) std::memcpy(numbers.data(), raw.data(), numbers.size() * sizeof(T));
     return numbers;
 }
 
