@@ -18,7 +18,7 @@ constexpr std::size_t kMargin = 2 * (1 + kLastTurns);
 /// At most half as many again as there are, for the first ones may be those that differ.
 std::size_t look_after(const TurnMarks& marks, Ticks jitter) {
     const std::size_t turns = turns_of(marks), wanted = turns_wanted_by_time(marks, jitter);
-    return std::max({turns + 1, std::min(wanted, turns + turns / 2), turns_wanted_unseen(marks, jitter)});
+    return std::max(turns + 1, std::min(wanted, turns + turns / 2));
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ public:
 
     const TurnsLeft& left() const { return left_; }
 
-    /// So many marks are met, and so many turns of each block have begun: the turns that are left, if those
-    /// of the block under way tell enough to leave some out. Each block is looked at when it has two marked
-    /// turns, then when it has as many as it asked for, more at each look.
+    /// So many marks are met, and so many turns of each block have begun: with how many the run goes on, if
+    /// not as it is. Those of the block under way get no more if they tell enough. It is looked at when it
+    /// has as many marked turns as its last look asked for, six at first, and more at each.
     std::optional<TurnsLeft> look(const std::vector<Mark>& met, const std::vector<std::size_t>& begun);
 
 private:

@@ -103,10 +103,11 @@ public:
         if (!last) return std::nullopt;
         if (!agree(*last)) {
             GrowingTurns growing(all_, last->run.jitter, ahead);
-            MarkedRun marked = run(growing.left(), [&growing](const auto& met, const auto& begun) {
-                return growing.look(met, begun);
-            });
-            last = judged(growing.left(), std::move(marked));
+            std::optional<MarkedRun> marked =
+                run(growing.left(),
+                    [&growing](const auto& met, const auto& begun) { return growing.look(met, begun); });
+            if (!marked) return std::nullopt;
+            last = judged(growing.left(), *std::move(marked));
         }
         return agree(*last) ? std::optional(lengthen(*last)) : std::nullopt;
     }

@@ -68,8 +68,9 @@ std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns&
 using HowManyTurns = std::function<std::optional<TurnsLeft>(const std::vector<Mark>& met,
                                                             const std::vector<std::size_t>& begun)>;
 
-/// Runs so many turns at first; with how many it goes on it is told on the way.
-using RunGrowing = std::function<MarkedRun(const TurnsLeft& at_first, const HowManyTurns& how_many)>;
+/// Runs so many turns at first; with how many it goes on it is told on the way. Nothing if it cannot.
+using RunGrowing =
+    std::function<std::optional<MarkedRun>(const TurnsLeft& at_first, const HowManyTurns& how_many)>;
 
 /// As run_reusing(), where a run can get more turns on the way: if the first few do not agree, all that is
 /// wanted is found in a second run, of each block by itself. Turns mostly begin so many `ahead` of the one

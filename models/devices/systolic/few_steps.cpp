@@ -209,22 +209,29 @@ std::size_t turns_ahead(const Program& program, const std::vector<RepeatedSteps>
     return ahead;
 }
 
-/// Runs so many turns, and with how many it goes on it is told.
-MarkedRun run_growing(const Program& program, const std::vector<RepeatedSteps>& blocks, TurnsLeft left,
-                      const SystolicSpec& spec, const RunOptions& options, const HowManyTurns& how_many) {
+/// Runs so many turns, and with how many it goes on it is told. Nothing if commands that are issued would be
+/// others then.
+std::optional<MarkedRun> run_growing(const Program& program, const std::vector<RepeatedSteps>& blocks,
+                                     TurnsLeft left, const SystolicSpec& spec, const RunOptions& options,
+                                     const HowManyTurns& how_many) {
     std::deque<Program> programs{shorten(program, blocks, left.turns)};
+    bool goes_on = true;
     const FreshKernel kernel;
     Machine machine(instance_name(spec.name).c_str(), spec, programs.back(), options);
     machine.mark_after(left.marks, [&](const std::vector<Mark>& met, std::size_t issued) {
         std::optional<Machine::Other> other;
-        if (std::optional<TurnsLeft> fewer = how_many(met, begun(blocks, left.turns, issued))) {
-            left = *std::move(fewer);
-            programs.push_back(shorten(program, blocks, left.turns));
-            other = {&programs.back(), left.marks};
-        }
-        return other;
+        if (!goes_on) return other;
+        std::optional<TurnsLeft> turns = how_many(met, begun(blocks, left.turns, issued));
+        if (!turns) return other;
+        Program next = shorten(program, blocks, turns->turns);
+        goes_on = same_until(programs.back(), next, issued);
+        if (!goes_on) return other;
+        left = *std::move(turns);
+        programs.push_back(std::move(next));
+        return other = {&programs.back(), left.marks};
     });
     machine.run();
+    if (!goes_on) return std::nullopt;
     return marked_run(machine, spec, options.protocol, left.marks);
 }
 

@@ -10,6 +10,7 @@
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/machine/machine.h"
 #include "models/devices/systolic/machine/results.h"
+#include "models/devices/systolic/program/program_reader.h"
 #include "models/devices/systolic/program/repeated_steps.h"
 #include "models/devices/systolic/program/shorter_program.h"
 #include "sim/base/error.h"
@@ -17,6 +18,7 @@
 #include "sim/workload/shorter_graph.h"
 #include "sim/workload/trace.h"
 #include "tests/support/device_text.h"
+#include "tests/support/machines.h"
 #include "tests/support/random_machine.h"
 #include "tests/support/seeds.h"
 
@@ -139,7 +141,8 @@ TEST_CASE("a machine that goes on with other steps does all that one does which 
         std::optional<Program> program;
         const Protocol protocol;
         try {
-            spec = test::spec_of(text);
+            // Cores whose parts of a step lie behind each other issue different parts of the program at once.
+            spec = test::spec_of(text, {{"core.count", seed % 3 == 0 ? "2" : "1"}});
             if (spec->mxu.engine == EngineKind::Grid) continue;
             program = lower(long_product(random), *spec, protocol).program;
         } catch (const UserError&) {
@@ -155,6 +158,37 @@ TEST_CASE("a machine that goes on with other steps does all that one does which 
         check_equal(went_on, runs.run(runs.with(steps.turns), steps.marks));
     }
     CHECK(changes > 30);
+}
+
+TEST_CASE("layers that end at one time are marked no more than the program that goes on wants",
+          "[machines]") {
+    const SystolicSpec spec = test::small_machine(4, 4);
+    std::string text = "systole-program 2\ntrace \"t\" compulsory_dram=0\narray dataflow=ws\n";
+    for (const char* layer : {"a", "b", "c"})
+        text +=
+            fmt::format("layer \"{}\" op=concat macs=0 compulsory_dram=0 dtype=int8 mapping=\"\"\n", layer);
+    text +=
+        "load layer=0 from=dram:4096 to=scratchpad:0 rows=1 row_bytes=16 operand=activations\n"
+        "host_in layer=1 from=host:0 to=dram:8192 rows=1 row_bytes=16 operand=activations\n"
+        "load layer=2 from=dram:8192 to=scratchpad:64 rows=1 row_bytes=16 operand=activations "
+        "after=host_in:1\n";
+    const Program program = parse_program(text, "p.txt", spec);
+    RunRecord record(program, unit_numbers(1, spec.mxu.count), false);
+    int told = 0;
+    record.watch_layers({1, 2, 3}, [&told](Ticks) { ++told; });
+    const auto complete = [&record, &program](std::size_t number) {
+        const auto done = record.log().add(Ticks(1000), CausalLog::kNone, SlotClass::Memory,
+                                           static_cast<std::uint32_t>(number));
+        record.complete(program.commands[number], done);
+    };
+    complete(1);
+    CHECK(told == 0);  // the first layer has not ended
+    complete(0);
+    CHECK(told == 2);
+    CHECK(record.go_on_with(program, 2, {1, 3}) == 1);  // the second was told, and is not wanted
+    complete(2);
+    CHECK(told == 3);
+    CHECK(record.finished());
 }
 
 }  // namespace systole::systolic

@@ -267,4 +267,19 @@ TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the
     CHECK(uncertainty(turns.marks, {1}, 5, TurnsDiffer::ByChance) == Ticks(0));
 }
 
+TEST_CASE("while turns are simulated, half of them have to agree, and three rounds") {
+    const auto by_time = [](const std::vector<std::int64_t>& times) {
+        return agreement_by_time(of(times).marks, Ticks(0)).turns;
+    };
+    CHECK(by_time({1000, 1000}) == 2);
+    CHECK(by_time({1300, 1100, 1000, 1000}) == 2);
+    // Of five the last two are alike, perhaps by chance.
+    const std::vector<std::int64_t> two_of_five{1700, 1300, 1100, 1000, 1000};
+    CHECK(by_time(two_of_five) == 0);
+    CHECK(turns_that_agree(of(two_of_five).result, of(two_of_five).marks, Ticks(0)) == 2);
+    // Rounds of two.
+    CHECK(by_time({1000, 1300, 1000, 1300}) == 0);
+    CHECK(by_time({1000, 1300, 1000, 1300, 1000, 1300}) == 6);
+}
+
 }  // namespace systole

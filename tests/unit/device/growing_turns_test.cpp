@@ -137,6 +137,28 @@ TEST_CASE("turns that never agree are all simulated, once beside the first few")
     check_equal(*result, growing.device.whole(growing.graph));
 }
 
+TEST_CASE("a block too short for a refresh more or less at its ends is simulated to its end") {
+    // Refreshes of 60 at both ends are more than a thousandth of 100 turns of 1,000, of which 60 are wanted.
+    Pretence device{[](const std::string&) { return 1000; }};
+    device.jitter = Ticks(60);
+    Growing growing({100}, device);
+    const auto result = growing.result(2, 2);
+    REQUIRE(result);
+    CHECK(growing.simulated() == 100);
+    check_equal(*result, growing.device.whole(growing.graph));
+}
+
+TEST_CASE("where a run cannot go on nothing is known") {
+    Pretence device{[](const std::string&) { return 10'000; }};
+    device.jitter = Ticks(200);
+    const Growing growing({100}, device);
+    const RunTurns at_first = [&](const auto& turns, const auto& marks) {
+        return device(shorten(growing.graph, turns), marks);
+    };
+    CHECK_FALSE(
+        run_growing(growing.equal, at_first, 3, [](const auto&, const auto&) { return std::nullopt; }));
+}
+
 TEST_CASE("where the last turns have begun before there could be more nothing is known") {
     Pretence device{[](const std::string& layer) {
         return layer.starts_with("block") ? 1000 + 100 * turn_of(layer) : 1000;

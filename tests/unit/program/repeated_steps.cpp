@@ -164,4 +164,22 @@ TEST_CASE("a program of which all steps are left is the same", "[program]") {
     CHECK(to_text(same) == to_text(program));
 }
 
+TEST_CASE("programs of other turns begin alike up to the last turns of the shorter one", "[program]") {
+    const auto with = [](const std::string& text, std::size_t turns) {
+        const Program program = parse(kHead + text);
+        return shorten(program, find_repeated_steps(program, 16), {turns});
+    };
+    // One command, then steps of two commands, of which 5 - 2 and 9 - 2 come before the last ones.
+    const Program five = with(steps(40), 5), nine = with(steps(40), 9);
+    CHECK(same_until(five, nine, 1 + 2 * 3));
+    CHECK(same_until(nine, five, 1 + 2 * 3));
+    CHECK_FALSE(same_until(five, nine, 1 + 2 * 4));
+    CHECK(same_until(nine, nine, nine.commands.size()));
+    CHECK_FALSE(same_until(nine, nine, nine.commands.size() + 1));
+    // A later layer's command that comes first belongs to another part in each.
+    const std::string early =
+        "host_in layer=1 from=host:0 to=dram:0 rows=1 row_bytes=16 operand=activations\n";
+    CHECK_FALSE(same_until(with(early + steps(40), 5), with(early + steps(40), 9), 1));
+}
+
 }  // namespace systole::systolic

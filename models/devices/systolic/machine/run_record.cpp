@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/devices/systolic/program/shorter_program.h"
 #include "sim/base/check.h"
 
 namespace systole::systolic {
@@ -104,11 +105,7 @@ RunRecord::Watch* RunRecord::watch_of(const Command& command) {
 
 std::size_t RunRecord::go_on_with(const Program& program, std::size_t issued,
                                   const std::vector<std::size_t>& layers) {
-    SYSTOLE_CHECK(issued <= program.commands.size(), "{} of {} commands are issued", issued,
-                  program.commands.size());
-    for (std::size_t i = 0; i < issued; ++i) {
-        SYSTOLE_CHECK(program_->commands[i] == program.commands[i], "command {} of the program differs", i);
-    }
+    SYSTOLE_CHECK(same_until(*program_, program, issued), "programs differ in the first {} commands", issued);
     program_ = &program;
     layer_end_.resize(program.layers.size(), CausalLog::kNone);
     ledger_.lengthen(program.layers.size());

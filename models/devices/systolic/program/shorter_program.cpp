@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "sim/base/check.h"
@@ -127,6 +128,22 @@ private:
     Program& to_;
 };
 
+/// Of a command that has the same places in both.
+bool same_work_and_waits(const Program& a, const Program& b, const Command& command) {
+    const auto waits_for = [&command](const Program& of) {
+        return std::span(of.tokens).subspan(command.first_token, command.token_count);
+    };
+    if (!std::ranges::equal(waits_for(a), waits_for(b))) return false;
+    switch (unit_kind(command.unit)) {
+        case UnitKind::Matrix:
+            return a.pass(command) == b.pass(command);
+        case UnitKind::Vector:
+            return a.vector(command) == b.vector(command);
+        default:
+            return a.transfer(command) == b.transfer(command);
+    }
+}
+
 }  // namespace
 
 Parts parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks) {
@@ -170,6 +187,13 @@ Program shorten(const Program& program, const std::vector<RepeatedSteps>& blocks
         if (std::ranges::none_of(gaps, [i](const Gap& gap) { return gap.has(i); }))
             writer.add(program.commands[i], numbers[part_of(program.commands[i], i, parts, blocks)], gaps);
     return shorter;
+}
+
+bool same_until(const Program& a, const Program& b, std::size_t commands) {
+    if (commands > std::min(a.commands.size(), b.commands.size())) return false;
+    for (std::size_t i = 0; i < commands; ++i)
+        if (a.commands[i] != b.commands[i] || !same_work_and_waits(a, b, a.commands[i])) return false;
+    return true;
 }
 
 }  // namespace systole::systolic

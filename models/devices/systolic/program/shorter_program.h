@@ -25,4 +25,9 @@ Parts parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks)
 Program shorten(const Program& program, const std::vector<RepeatedSteps>& blocks,
                 const std::vector<std::size_t>& turns);
 
+/// Whether both begin with the same `commands` commands, which do the same work for the same layer and wait
+/// for the same. Not where commands of later layers come before a block of which the two have other turns:
+/// these layers have other numbers.
+bool same_until(const Program& a, const Program& b, std::size_t commands);
+
 }  // namespace systole::systolic
