@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/account/classes.h"
 #include "sim/base/text.h"
 
 namespace systole::report {
@@ -50,13 +51,18 @@ void add_movements(Json& sum, const Json& moved) {
     }
 }
 
-/// Shares of the sum's capacity, from its slots.
+/// Shares of the sum's capacity, from its slots. What else a file has among them is nobody's.
 void share_out(Json& sum) {
     double whole = 0;
-    for (const auto& [key, slots] : sum["class_slots"].items()) whole += slots.get<double>();
-    for (auto& [key, share] : sum["classes"].items())
-        share = whole > 0 ? sum["class_slots"][key].get<double>() / whole : 0.0;
-    sum["utilization"] = sum["classes"]["useful"];
+    const auto slots_of = [&](std::size_t i) {
+        return sum["class_slots"][std::string(to_string(static_cast<SlotClass>(i)))].get<double>();
+    };
+    for (std::size_t i = 0; i < kSlotClasses; ++i) whole += slots_of(i);
+    Json shares = Json::object();
+    for (std::size_t i = 0; i < kSlotClasses; ++i)
+        shares[std::string(to_string(static_cast<SlotClass>(i)))] = whole > 0 ? slots_of(i) / whole : 0.0;
+    sum["utilization"] = shares["useful"];
+    sum["classes"] = std::move(shares);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "sim/account/classes.h"
 #include "tests/unit/report/result_text.h"
 
 using namespace systole::report;
+using systole::kSlotClasses;
 using systole::test::layer_text;
 using Json = nlohmann::ordered_json;
 
@@ -69,6 +71,21 @@ TEST_CASE("energy that one layer does not know, the sum does not know") {
     unknown["energy_pj"] = nullptr;
     limit.add(unknown);
     CHECK(limit.finish().rows[1]["energy_pj"].is_null());
+}
+
+TEST_CASE("what is no class of slots is no part of the sum") {
+    LayerLimit limit(2);
+    limit.add(layer_text("long", 9, 1, 1));
+    for (const char* name : {"a", "b"}) {
+        Json layer = layer_text(name, 1, 1, 4);
+        layer["classes"]["parameters"] = {{"batch", 8}};
+        layer["class_slots"]["elsewhere"] = "8";
+        limit.add(layer);
+    }
+    const Json rest = limit.finish().rows[1];
+    CHECK(rest["utilization"] == 0.25);
+    CHECK(rest["classes"]["memory"] == 0.75);
+    CHECK(rest["classes"].size() == kSlotClasses);
 }
 
 TEST_CASE("nothing is lost of any number of layers") {
