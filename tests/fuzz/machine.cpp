@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator of systolic devices: bytes choose a machine, of all that its keys take, a network and a way
 // of measuring. Every invariant of a run holds, or it is refused.
+#include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "models/devices/systolic/systolic_device.h"
 #include "sim/workload/trace.h"
@@ -13,8 +16,20 @@
 namespace systole::fuzz {
 namespace {
 
-/// Arrays that are simulated PE by PE are small ones: theirs is a cycle of all PEs at a time.
 constexpr const char* kGrid = "mxu.engine";
+
+/// Arrays that are simulated PE by PE are small ones: theirs is a cycle of all PEs at a time.
+bool is_small(const Settings& settings, const std::vector<config::Entry>& entries) {
+    constexpr double kMostPes = 1024;
+    const auto number = [&](std::string_view path) {
+        for (const auto& [name, value] : settings)
+            if (name == path) return std::stod(value);
+        for (const config::Entry& entry : entries)
+            if (entry.path == path) return std::stod(entry.value);
+        return 1.0;
+    };
+    return number("mxu.rows") * number("mxu.cols") * number("mxu.count") * number("core.count") <= kMostPes;
+}
 
 std::unique_ptr<Device> systolic_device(config::Config& config) {
     return systolic::make_systolic_device(config, "random");
@@ -31,18 +46,25 @@ const std::vector<Variable>& presets() {
     return all;
 }
 
+std::unique_ptr<Device> varied(const Variable& machine, test::ChosenBytes& chosen) {
+    Settings settings = test::RandomGpu(chosen).settings(machine.entries);
+    if (!is_small(settings, machine.entries))
+        std::erase_if(settings, [](const auto& setting) { return setting.first == kGrid; });
+    // Each trial is a run.
+    for (auto& [path, value] : settings)
+        if (path == "placement.trials") value = std::to_string(std::min(std::stoi(value), 3));
+    return make(machine.document, settings, systolic_device);
+}
+
 /// A preset in which some keys are others, or a small machine all of whose keys are drawn.
 std::unique_ptr<Device> random_device(test::ChosenBytes& chosen) {
     test::Dice dice(chosen);
     const std::size_t which = dice() % (presets().size() + 2);
     if (which >= presets().size()) {
         const std::string document = test::RandomMachine(chosen).device();
-        Settings settings = test::RandomGpu(chosen).settings(variable(document, systolic_device).entries);
-        return make(document, settings, systolic_device);
+        return varied(variable(document, systolic_device), chosen);
     }
-    Settings settings = test::RandomGpu(chosen).settings(presets()[which].entries);
-    if (which > 0) std::erase_if(settings, [](const auto& setting) { return setting.first == kGrid; });
-    return make(presets()[which].document, settings, systolic_device);
+    return varied(presets()[which], chosen);
 }
 
 }  // namespace
