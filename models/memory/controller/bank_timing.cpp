@@ -111,6 +111,14 @@ bool BankTiming::same_from(const BankTiming& other, Cycles now) const {
     return true;
 }
 
+Cycles BankTiming::windows_over() const {
+    std::int64_t over = 0;
+    for (const Window& window : windows_)
+        for (const Window::Ring& ring : window.rings)
+            over = std::max(over, *std::ranges::max_element(ring.times) + window.latency);
+    return Cycles(over);
+}
+
 void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
     Window window{row.scope, {}, {}, latency, {}};
     for (const Command preceding : row.preceding) window.preceding[index(preceding)] = true;

@@ -63,6 +63,9 @@ public:
                                 ready_[row + 1 + groups_ + static_cast<std::size_t>(bank)]}));
     }
 
+    /// No row that counts several commands back holds anything up from here on, until others are given.
+    Cycles windows_over() const;
+
     /// Whether all commands from `now` on can be given at the same clocks, whatever was given before.
     bool same_from(const BankTiming& other, Cycles now) const;
 

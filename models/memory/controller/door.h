@@ -3,6 +3,7 @@
 // of one request.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "models/memory/controller/fifo.h"
@@ -29,6 +30,17 @@ struct Door {
     Fifo<WaitingRange> ranges;
     std::int64_t bursts = 0;
     Cycles last = Cycles(-1);  ///< when something came or entered
+
+    /// Where the burst behind so many others waits: the range, and how many of its bursts are before it.
+    struct Place {
+        std::size_t range = 0;
+        std::int64_t before = 0;
+    };
+    Place place_of(std::int64_t number) const {
+        Place place{0, number};
+        while (place.before >= ranges[place.range].left) place.before -= ranges[place.range++].left;
+        return place;
+    }
 
     void push(const WaitingRange& range) {
         ranges.push(range);

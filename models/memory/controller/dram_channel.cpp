@@ -180,6 +180,7 @@ void DramChannel::advance(Cycles now, std::vector<Completion>& done) {
 
 void DramChannel::settle(Cycles now) {
     fix_until(now);
+    give_all_put_off(fixed_);
 }
 
 Cycles DramChannel::first_completion() const {

@@ -97,6 +97,8 @@ private:
     bool join(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
               Direction direction, Cycles now);
     Cycles give_rows(Cycles until);
+    void give_put_off(PseudoChannel& bus, Cycles limit);
+    void give_all_put_off(Cycles limit);
     Cycles certain() const;
     void tell_columns(Cycles until);
     void tell(const PseudoChannel& bus, const Choice& choice, std::int64_t row) const {

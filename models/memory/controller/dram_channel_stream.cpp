@@ -51,6 +51,7 @@ bool DramChannel::run_streams(Cycles until) {
 
 /// Everything before `limit` is given.
 void DramChannel::close_streams(Cycles limit) {
+    give_all_put_off(limit);
     for (PseudoChannel* bus : streaming_) bus->end_stream();
     refill(limit);
     for (PseudoChannel* bus : streaming_) {
@@ -67,12 +68,12 @@ void DramChannel::close_streams(Cycles limit) {
 void DramChannel::refill(Cycles limit) {
     if (!shared_) {
         for (PseudoChannel* bus : streaming_)
-            while (bus->enter_after_stream(limit)) continue;
+            while (bus->enter_after_stream(limit, Window::kNone)) continue;
         return;
     }
     // Nothing waits at the doors of those that rest.
     const Direction direction = streaming_.front()->stream_direction();
-    for (PseudoChannel* first = first_at_doors(direction); first && first->enter_after_stream(limit);)
+    for (PseudoChannel* first = first_at_doors(direction); first && first->enter_after_stream(limit, 1);)
         first = first_at_doors(direction);
 }
 
@@ -91,8 +92,10 @@ Cycles DramChannel::give_rows(Cycles until) {
     Cycles begin = Cycles::max();
     for (PseudoChannel* bus : streaming_)
         begin = std::min(begin, bus->book_begin(std::min(until, certain())));
+    const bool alone = streaming_.size() == 1 && !one_command_bus();
     for (;;) {
         PseudoChannel* bus = streaming_.front();
+        while (alone && bus->put_off_page(command_bus_, until, !listener_)) continue;
         PseudoChannel* seeing = bus;
         const Choice* next = &bus->next_beside_stream(command_bus_);
         Cycles sight = bus->next_in_sight(), limit = bus->stream_limit();
@@ -104,7 +107,12 @@ Cycles DramChannel::give_rows(Cycles until) {
             limit = std::min(limit, other->stream_limit());
         }
         const Cycles event = std::min(next->when, sight);
-        if (event >= std::min(limit, until)) {
+        const bool over = event >= std::min(limit, until);
+        if (bus->puts_off() && (!over || listener_)) {
+            give_put_off(*bus, std::min({event, limit, until}));
+            continue;
+        }
+        if (over) {
             quiet_ = std::min({event, limit, begin});
             return std::min(limit, until);
         }
@@ -121,6 +129,24 @@ Cycles DramChannel::give_rows(Cycles until) {
         command_bus_.take(next->command, next->when);
         tell(*bus, *next, row);
     }
+}
+
+/// What was put off is given, as far as it comes before `limit`.
+void DramChannel::give_put_off(PseudoChannel& bus, Cycles limit) {
+    if (!listener_) bus.give_old_pages();
+    while (const Choice* const next = bus.first_put_off(limit)) {
+        if (listener_) tell_columns(next->when + Cycles(1));
+        const std::int64_t row = bus.take_put_off();
+        command_bus_.take(next->command, next->when);
+        tell(bus, *next, row);
+    }
+    bus.end_put_off();
+    quiet_ = Cycles();
+}
+
+void DramChannel::give_all_put_off(Cycles limit) {
+    for (PseudoChannel* bus : streaming_)
+        if (bus->puts_off()) give_put_off(*bus, limit);
 }
 
 /// The clock before which all streams go on as things stand.

@@ -21,17 +21,6 @@ Cycles distance(const DramSpec& spec, Scope scope, Command preceding, Command fo
 
 }  // namespace
 
-PseudoChannel::Stats& PseudoChannel::Stats::add(const Stats& other, std::int64_t times) {
-    read_bursts += other.read_bursts * times;
-    write_bursts += other.write_bursts * times;
-    activates += other.activates * times;
-    precharges += other.precharges * times;
-    refreshes += other.refreshes * times;
-    bank_refreshes += other.bank_refreshes * times;
-    bus_busy += other.bus_busy * times;
-    return *this;
-}
-
 PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int number,
                              std::shared_ptr<QueueEntries> entries)
     : map_(map),
@@ -63,7 +52,14 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       ledger_(std::max(latency_[0], latency_[1])),
       opened_(static_cast<std::size_t>(spec.banks())),
       stream_(spec.banks(), map, spec.bursts_per_row()),
-      wishes_(spec.banks()) {}
+      wishes_(spec.banks()) {
+    if (!in_order_) return;
+    for (const Direction direction : {Direction::Read, Direction::Write})
+        for (const bool open : {false, true})
+            page_rows_[static_cast<std::size_t>(direction)][static_cast<std::size_t>(open)] =
+                rows_of_page(timing_, CommandBus(spec), stream_.rotation(), open, of(ccd_, direction),
+                             column_command(direction));
+}
 
 void PseudoChannel::follow(const PseudoChannel& other, std::shared_ptr<QueueEntries> entries) {
     entries_ = entries ? std::move(entries) : std::make_shared<QueueEntries>(*other.entries_);

@@ -16,10 +16,13 @@
 #include "models/memory/controller/choice.h"
 #include "models/memory/controller/command_bus.h"
 #include "models/memory/controller/door.h"
+#include "models/memory/controller/dram_stats.h"
 #include "models/memory/controller/fifo.h"
+#include "models/memory/controller/page_rows.h"
 #include "models/memory/controller/queue_entries.h"
 #include "models/memory/controller/refresh_plan.h"
 #include "models/memory/controller/request_book.h"
+#include "models/memory/controller/row_history.h"
 #include "models/memory/controller/stream.h"
 #include "models/memory/controller/window.h"
 #include "models/memory/controller/wishes.h"
@@ -36,18 +39,7 @@ public:
         std::int64_t request;
         Cycles clock;
     };
-    struct Stats {
-        std::int64_t read_bursts = 0, write_bursts = 0;
-        std::int64_t activates = 0;
-        std::int64_t precharges = 0;  ///< banks closed: by PRE, by PREA, or with a column
-        std::int64_t refreshes = 0, bank_refreshes = 0;
-        Cycles bus_busy;  ///< clocks with data on the bus
-        /// Bursts beyond the first of each activation.
-        std::int64_t row_hits() const { return read_bursts + write_bursts - activates; }
-        Stats& operator+=(const Stats& other) { return add(other, 1); }
-        /// `other`, so many times.
-        Stats& add(const Stats& other, std::int64_t times);
-    };
+    using Stats = DramStats;
 
     /// `map` must outlive it; `number` says which of its channel it is. Its bursts take `entries`, perhaps
     /// together with those of others.
@@ -116,6 +108,16 @@ public:
         return beside;
     }
     std::int64_t take_beside_stream();
+    /// The next page comes in sight before `until` and its rows are opened as page_rows.h says: that is put
+    /// off until somebody must know. `forget`: those that later pages make up for are counted alone.
+    bool put_off_page(const CommandBus& bus, Cycles until, bool forget);
+    bool puts_off() const { return !stream_.put_off.pages.empty(); }
+    /// The first row command that was put off, before `limit`, if there is one; and it is given. Behind the
+    /// last the stream is as if nothing had been put off.
+    void give_old_pages();
+    const Choice* first_put_off(Cycles limit);
+    std::int64_t take_put_off();
+    void end_put_off();
     /// All columns before `until` are given.
     void serve_stream(Cycles until);
     /// The last of them; not if there is none.
@@ -130,7 +132,7 @@ public:
     /// Nothing more is given. Then the windows are put back as they are before `limit`, in order over those
     /// that share entries: the next burst enters, if it has by then; and the common way goes on.
     void end_stream();
-    bool enter_after_stream(Cycles limit);
+    bool enter_after_stream(Cycles limit, std::int64_t most);
     void resume(Cycles limit);
     /// While nothing else arrives: the first clock at which there is room for another burst, Cycles::max() if
     /// the stream must end first, and completion_bound() and door_bound().
@@ -200,24 +202,8 @@ public:
 private:
     static constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending a stream costs as much
     static constexpr Choice kUndecided{};
-    static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
-
-    /// An ACT or PRE, and when rows of scope Bank and wider ones allowed it; none if `at` is negative.
-    struct RowStep {
-        Cycles at = Cycles(-kMaxLatency), bank_ready, shared_ready;
-    };
-    /// How the row of a bank was opened: the last ACT, and the PRE before it if a burst wanted it.
-    struct alignas(64) Opening {
-        RowStep activation, precharge;
-        int hits_given = 0;  ///< over the head of an older burst, if they are counted
-    };
     struct Reach {
         std::int64_t bursts, columns;
-    };
-    /// A refresh kept `bank`, or all, from work.
-    struct Blocking {
-        int bank = 0;
-        Cycles from, until;
     };
 
     void queue_up(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
@@ -230,6 +216,16 @@ private:
     void find_beside(const CommandBus& bus);
     void set_beside(Cycles when, std::size_t number);
     void find_limit();
+    const PageRows& rows_of(bool open) const {
+        return page_rows_[static_cast<std::size_t>(stream_.direction)][static_cast<std::size_t>(open)];
+    }
+    void wait_for_row(const Stream::Run& run, Cycles since);
+    void see_put_off(const Stream::PutOff::Page& page, std::int64_t place);
+    bool seen_at_once(Cycles sight) const;
+    bool at_rest(const CommandBus& bus, Cycles sight) const;
+    bool is_free(int bank, bool open, Cycles sight) const;
+    bool lanes_are_free(bool open, Cycles sight) const;
+    void forget_pages();
     std::int64_t left_by_stream(bool opposed) const;
     bool bears(std::int64_t count, Direction idle) const;
     void limit_patience();
@@ -381,7 +377,8 @@ private:
     std::array<std::int64_t, 2> streak_{};            // … how many up to it continued each other …
     std::array<std::int64_t, 2> streak_begin_{};      // … and the sequence number of their first
     Stream stream_;
-    Cycles no_stream_before_;  // it was tried and did not last
+    std::array<std::array<PageRows, 2>, 2> page_rows_;  // by direction, and whether banks are open
+    Cycles no_stream_before_;                           // it was tried and did not last
 
     Wishes wishes_;
     Choice column_;              // the first, when it was last asked whether a stream can begin with it

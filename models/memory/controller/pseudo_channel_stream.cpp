@@ -44,10 +44,11 @@ bool PseudoChannel::first_rows_are_ready() const {
     const std::int64_t first = window_.oldest(active_).local;
     const Command command = active_ == Direction::Read ? Command::Read : Command::Write;
     Cycles clock = column_.when;
-    for (std::int64_t i = 0; i < map_.column_stride(); ++i, clock += of(ccd_, active_)) {
-        const int bank = map_.bank_of(first + i);
-        if (window_.open_row(bank) != map_.row_of(first + i) || timing_.local(command, bank) > clock)
-            return false;
+    Stream::Page page = stream_.page_of(map_, first);
+    for (std::int64_t burst = first; burst < first + stream_.stride(); ++burst, clock += of(ccd_, active_)) {
+        if (burst == page.end) page = stream_.page_of(map_, burst);
+        const int bank = stream_.bank_in(page, burst);
+        if (window_.open_row(bank) != page.row || timing_.local(command, bank) > clock) return false;
     }
     return true;
 }
@@ -105,7 +106,7 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due, bool first) {
         *entered++ = burst.entered;
         put_back(door, burst);
     });
-    for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
+    entries_->give(direction, static_cast<int>(visible));
     forget_choices();
     stream.start(map_);
     if (first)
@@ -254,21 +255,26 @@ void PseudoChannel::end_stream() {
 }
 
 /// The window again holds single bursts: what has entered and was not served.
-bool PseudoChannel::enter_after_stream(Cycles limit) {
+bool PseudoChannel::enter_after_stream(Cycles limit, std::int64_t most) {
     Stream& stream = stream_;
     Door& door = doors_[static_cast<std::size_t>(stream.direction)];
     if (door.bursts == 0) return false;
-    const WaitingRange& range = door.ranges.front();
-    const std::int64_t burst = range.first();
+    const WaitingRange range = door.ranges.front();
     const std::int64_t position = stream.given + window_.size(stream.direction);
-    const Cycles entered = entry_in_stream(position, range.rank(), range.arrived);
-    if (entered >= limit) return false;
-    if (burst >= stream.refilled.end) stream.refilled = stream.page_of(map_, burst);
-    window_.enter(stream.direction, {range.sequence(), stream.refilled.row, burst, entered, range.request,
-                                     static_cast<std::int16_t>(stream.bank_in(stream.refilled, burst))});
-    entries_->take(stream.direction);
-    door.leave(1);
-    return true;
+    const std::int64_t end = std::min(most, range.left);
+    std::int64_t count = 0;
+    for (; count < end; ++count) {
+        const std::int64_t burst = range.first() + count;
+        const Cycles entered = entry_in_stream(position + count, range.rank() + count, range.arrived);
+        if (entered >= limit) break;
+        if (burst >= stream.refilled.end) stream.refilled = stream.page_of(map_, burst);
+        window_.enter(stream.direction,
+                      {range.sequence() + count, stream.refilled.row, burst, entered, range.request,
+                       static_cast<std::int16_t>(stream.bank_in(stream.refilled, burst))});
+    }
+    entries_->take(stream.direction, static_cast<int>(count));
+    if (count > 0) door.leave(count);
+    return count > 0;
 }
 
 /// The scheduler sees a burst from this clock on.

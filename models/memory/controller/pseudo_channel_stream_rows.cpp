@@ -20,11 +20,10 @@ void PseudoChannel::look_out(std::int64_t sequence, std::int64_t rank, Cycles ar
 void PseudoChannel::look_for_run() {
     stream_.sight = Cycles::max();
     if (!stream_.has_run()) return;
-    const Fifo<WaitingRange>& ranges = door(stream_.direction).ranges;
-    std::int64_t behind = stream_.run.first - stream_.given;
-    std::size_t i = 0;
-    while (behind >= ranges[i].left) behind -= ranges[i++].left;
-    look_out(ranges[i].sequence() + behind, ranges[i].rank() + behind, ranges[i].arrived);
+    const Door& door = this->door(stream_.direction);
+    const Door::Place place = door.place_of(stream_.run.first - stream_.given);
+    const WaitingRange& range = door.ranges[place.range];
+    look_out(range.sequence() + place.before, range.rank() + place.before, range.arrived);
 }
 
 /// Tells the bank timing of the last column that the bank's run has got, at position `last`. Others follow in

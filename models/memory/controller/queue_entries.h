@@ -22,8 +22,8 @@ public:
     int depth() const { return depth_; }
     int used(Direction direction) const { return used_[index(direction)]; }
     int free(Direction direction) const { return depth_ - used(direction); }
-    void take(Direction direction) { ++used_[index(direction)]; }
-    void give(Direction direction) { --used_[index(direction)]; }
+    void take(Direction direction, int count = 1) { used_[index(direction)] += count; }
+    void give(Direction direction, int count = 1) { used_[index(direction)] -= count; }
 
     // --- while there are streams; they share one direction ---
 

@@ -7,6 +7,7 @@ namespace systole {
 Stream::Stream(int banks, const AddressMap& map, std::int64_t bursts_per_row)
     : lanes(static_cast<std::size_t>(banks)), stride_(map.column_stride()), page_(stride_ * bursts_per_row) {
     for (std::int64_t place = 0; place < stride_; ++place) banks_.push_back(map.bank_of(place));
+    put_off.of_bank.resize(static_cast<std::size_t>(banks));
 }
 
 void Stream::start(const AddressMap& map) {
@@ -38,6 +39,18 @@ void Stream::next_run(const AddressMap& map) {
         at_ = at_page_.end;
         at_page_ = page_of(map, at_);
     }
+    place_run();
+}
+
+void Stream::skip_page(const AddressMap& map) {
+    at_ = at_page_.end;
+    at_page_ = page_of(map, at_);
+    place_run();
+}
+
+void Stream::go_back(const Page& page, std::int64_t lane) {
+    at_page_ = page;
+    at_ = page.begin + lane;
     place_run();
 }
 

@@ -11,6 +11,7 @@
 
 #include "models/memory/addresses/address_map.h"
 #include "models/memory/controller/choice.h"
+#include "models/memory/controller/fifo.h"
 #include "models/memory/standards/dram_command.h"
 #include "sim/base/units.h"
 
@@ -36,6 +37,21 @@ struct Stream {
         std::int64_t first = -1, last = -1;
     };
 
+    /// Pages whose rows are opened, but of which nobody has been told.
+    struct PutOff {
+        struct Page {
+            Cycles sight;            ///< of its first run
+            std::int64_t first = 0;  ///< the position of its first burst
+            bool open = false;       ///< its banks had other rows
+            Stream::Page page;
+        };
+        Fifo<Page> pages;
+        std::int64_t gone = 0;              ///< so many before them count no more
+        std::vector<std::int64_t> of_bank;  ///< the number of its last page, counted with those, and 1; or 0
+        std::int16_t lane = 0;              ///< of the first page: the next run that is to be seen, …
+        std::size_t step = 0;               ///< … and the next command
+    };
+
     Stream(int banks, const AddressMap& map, std::int64_t bursts_per_row);
 
     Cycles clock(std::int64_t position) const { return begin + cadence * position; }
@@ -51,9 +67,20 @@ struct Stream {
         const std::int64_t begin = burst & -page_;
         return {begin, begin + page_, map.row_of(begin), map.bank_of(begin)};
     }
-    int bank_in(const Page& page, std::int64_t burst) const {
-        return page.bank ^ banks_[static_cast<std::size_t>(burst & (stride_ - 1))];
+    int bank_in(const Page& page, std::int64_t burst) const { return bank_at(page, burst & (stride_ - 1)); }
+    int bank_at(const Page& page, std::int64_t place) const {
+        return page.bank ^ banks_[static_cast<std::size_t>(place)];
     }
+
+    /// The part of the bank by place in the rotation.
+    const std::vector<int>& rotation() const { return banks_; }
+    std::int64_t stride() const { return stride_; }
+    /// The run that comes next is the first of a whole page.
+    bool at_page() const { return at_ == at_page_.begin; }
+    const Page& page() const { return at_page_; }
+    /// Behind that page; and back to the run of `page` that has this place in the rotation.
+    void skip_page(const AddressMap& map);
+    void go_back(const Page& page, std::int64_t lane);
 
     Direction direction = Direction::Read;
     std::int64_t local = 0;   ///< the first burst's number in its pseudo-channel
@@ -78,6 +105,7 @@ struct Stream {
     Choice beside;                  ///< the first command for one of the jobs, …
     std::size_t beside_job = 0;     ///< … for which …
     bool beside_known = false;      ///< … unless something has been given since
+    PutOff put_off;                 ///< before the run
     Page refilled;                  ///< of the burst that last entered the window behind it
     std::vector<Cycles> entered;    ///< when those entered that were in the window when it began
 

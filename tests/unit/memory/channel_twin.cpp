@@ -97,6 +97,16 @@ TEST_CASE("ranges that overlap, as rows that end within a burst do, get the comm
     compare_streams(some_overlapping, 7001, 7200);
 }
 
+TEST_CASE("long streams over pages of any length get the commands of the clock-by-clock twin") {
+    for (std::uint64_t seed = 9001; seed <= 9000 + systole::test::enough(120); ++seed) {
+        Random random(seed);
+        const DramSpec spec = some_pages(random);
+        const std::deque<Arrival> arrivals = some_long_streams(random, spec, 3000);
+        INFO("seed " << seed << ", " << text_of(spec));
+        REQUIRE(difference(spec, arrivals, seed) == "");
+    }
+}
+
 TEST_CASE("a stream ends before it has passed a lone burst of the other direction too often") {
     for (std::uint64_t seed = 6001; seed <= 6000 + systole::test::enough(40); ++seed) {
         Random random(seed);

@@ -169,6 +169,59 @@ std::deque<Arrival> some_engines(Random& random, const DramSpec& spec, std::int6
     return arrivals;
 }
 
+DramSpec some_pages(Random& random) {
+    if (pick(random, 0, 2) == 0) return some_streaming(random, some_memory(random));
+    DramSpec spec = hbm2();
+    const std::int64_t columns = pick(random, 0, 5), banks = pick(random, 0, 2);
+    spec.row_bytes = Bytes(32 << columns);
+    spec.banks_per_group = 1 << banks;
+    spec.address_map = fmt::format("bg2 {}{}ro15", columns > 0 ? fmt::format("co{} ", columns) : "",
+                                   banks > 0 ? fmt::format("ba{} ", banks) : "");
+    spec.pseudo_channels = static_cast<int>(pick(random, 1, 2));
+    if (spec.pseudo_channels == 2) spec.address_map = "ch1 " + spec.address_map;
+    const auto draw = [&](const char* name, std::int64_t least, std::int64_t most) {
+        if (pick(random, 0, 1) == 0) spec.timing[name] = pick(random, least, most);
+    };
+    for (const char* name : {"RCDRD", "RCDWR", "RP"}) draw(name, 2, 30);
+    // Up to about as long as it takes to come back to a bank.
+    const std::int64_t around = 2 * (4 << (columns + banks));
+    if (pick(random, 0, 1) == 0)
+        draw("RAS", 10, 60);
+    else
+        spec.timing["RAS"] = std::max<std::int64_t>(around + pick(random, -150, 30), 10);
+    spec.timing["RC"] = spec.timing["RAS"] + spec.timing["RP"] + pick(random, 0, 1) * pick(random, 0, 200);
+    draw("RRD_S", 2, 8);
+    draw("FAW", 8, 80);
+    draw("RTP", 2, 30);
+    draw("WR", 4, 60);
+    some_refresh(random, spec);
+    return some_streaming(random, spec);
+}
+
+std::deque<Arrival> some_long_streams(Random& random, const DramSpec& spec, std::int64_t bursts) {
+    const std::int64_t all = spec.bus_capacity() / spec.burst_bytes;
+    const std::int64_t length = pick(random, 0, 1) == 0 ? pick(random, 1, 12) * 64 : pick(random, 9, 900);
+    const std::int64_t trouble = pick(random, 0, 2) * pick(random, 1, 10);  // in a hundred
+    const auto direction = static_cast<Direction>(pick(random, 0, 1));
+    const std::int64_t clocks = spec.timing.at("BL") * length + pick(random, -2, 2) * length / 8;
+    const auto may_be = [&] { return pick(random, 0, 99) < trouble; };
+    std::deque<Arrival> arrivals;
+    std::int64_t at = pick(random, 0, all / 2) / 64 * 64, clock = 0, total = 0;
+    for (std::int64_t id = 0; total < bursts; total += length) {
+        if (may_be()) at = pick(random, 0, all - 2 * length);
+        if (may_be()) at = std::max<std::int64_t>(at - pick(random, 1, 2 * length), 0);
+        arrivals.push_back({clock, 0, id++, at, length, direction});
+        at = (at + length) % (all - length);
+        if (may_be())
+            arrivals.push_back({clock, pick(random, 0, 3) == 0 ? spec.pseudo_channels - 1 : 0, id++,
+                                pick(random, 0, all - 1), 1,
+                                pick(random, 0, 1) == 0 ? direction : opposite(direction)});
+        if (pick(random, 0, 3) > 0) clock += pick(random, 0, 2) * clocks + pick(random, -4, 4);
+        clock = std::max(clock, arrivals.back().clock);
+    }
+    return arrivals;
+}
+
 std::string text_of(const DramSpec& spec) {
     return fmt::format(
         "{} x{}, map {}, queue {}{}, writes {}/{}, patience {}, page {}, cap {}, refresh {} postpone {}",

@@ -32,6 +32,14 @@ DramSpec some_streaming(Random& random, DramSpec spec);
 /// About `bursts` bursts of a few DMA engines, each of which reads or writes long consecutive ranges.
 std::deque<Arrival> some_engines(Random& random, const DramSpec& spec, std::int64_t bursts);
 
+/// A memory whose channel can stream, with pages of any length and rows that take from little to long to
+/// open.
+DramSpec some_pages(Random& random);
+
+/// About `bursts` bursts of one engine that reads or writes long ranges, mostly one behind the other, as fast
+/// as they go or later; another disturbs it now and then.
+std::deque<Arrival> some_long_streams(Random& random, const DramSpec& spec, std::int64_t bursts);
+
 /// The memory in words, for messages.
 std::string text_of(const DramSpec& spec);
 

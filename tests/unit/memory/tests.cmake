@@ -3,6 +3,7 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/address_map.cpp
     ${CMAKE_CURRENT_LIST_DIR}/alike_channels.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_by_hand.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/channel_pages.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_streams.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_twin.cpp
     ${CMAKE_CURRENT_LIST_DIR}/command_checker.cpp
