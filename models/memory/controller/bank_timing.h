@@ -71,12 +71,14 @@ public:
 
     /// `command` is given to `bank` at `clock`; clocks never decrease for commands of one kind.
     void issue(Command command, int bank, Cycles clock);
-    /// As issue(), for the bank alone: enough as long as nobody asks about others before a later command of
-    /// the kind in the same group is issued. A column keeps rows away within its bank only.
-    void issue_in_bank(Command column, int bank, Cycles clock) {
-        const std::vector<Effect>& effects = effects_[index(column)];
-        for (std::size_t i = 0; i < in_bank_[index(column)]; ++i)
+    /// As issue(), for the bank and commands of all banks alone: enough as long as nobody asks about others
+    /// before a later command of the kind in the same group is issued, or those it holds up no more. A column
+    /// keeps rows away within its bank only.
+    void issue_in_bank(Command command, int bank, Cycles clock) {
+        const std::vector<Effect>& effects = effects_[index(command)];
+        for (std::size_t i = 0; i < in_bank_[index(command)]; ++i)
             raise(effects[i].at + static_cast<std::size_t>(bank), clock.value() + effects[i].latency);
+        last_[index(command)] = std::max(last_[index(command)], clock.value());
     }
 
 private:

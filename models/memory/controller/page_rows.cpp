@@ -60,7 +60,7 @@ PageRows rows_of_page(BankTiming timing, CommandBus bus, const std::vector<int>&
         rows.in_time = std::max(rows.in_time, timing.local(column, bank) - cadence * step.lane);
     }
     rows.settled = std::max(timing.windows_over(), cadence * static_cast<std::int64_t>(banks.size()));
-    for (const Command command : {Command::Act, Command::Pre}) {
+    for (const Command command : {Command::Act, Command::Pre, Command::RefreshBank}) {
         rows.settled = std::max({rows.settled, bus.free(command), timing.anywhere(command)});
         for (const int bank : banks) {
             rows.settled = std::max(rows.settled, timing.group(command, bank));

@@ -18,8 +18,7 @@ bool PseudoChannel::put_off_page(const CommandBus& bus, Cycles until, bool forge
     const bool open = off.of_bank[static_cast<std::size_t>(stream.run.bank)] > 0 ||
                       (window_.open_banks() & bank_bit(stream.run.bank)) != 0;
     const PageRows& rows = rows_of(open);
-    const Cycles columns = stream.clock(stream.run.first);
-    if (sight + rows.in_time > columns || sight + rows.settled > stream.certain) return false;
+    if (sight + rows.in_time > stream.clock(stream.run.first)) return false;
     if (!seen_at_once(sight) || !at_rest(bus, sight) || !lanes_are_free(open, sight)) return false;
     if (forget) forget_pages();  // of the new one perhaps not all is given in time
     off.pages.push({sight, stream.run.first, open, stream.page()});

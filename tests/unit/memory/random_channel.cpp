@@ -195,6 +195,8 @@ DramSpec some_pages(Random& random) {
     draw("RTP", 2, 30);
     draw("WR", 4, 60);
     some_refresh(random, spec);
+    // Refreshes leave time to open a row, read it and close it.
+    spec.timing["REFI"] = std::max(spec.timing["REFI"], 2 * spec.timing["RC"] + spec.timing["RFC"]);
     return some_streaming(random, spec);
 }
 
