@@ -158,7 +158,12 @@ inline bool Window::enter(Direction direction, const Burst& burst) {
     const std::int32_t at = free_;
     Slot& entry = slot(at);
     free_ = entry.next;
-    entry.burst = burst;
+    entry.burst.sequence = burst.sequence;  // one by one: two at once, as vectors, wait until all are stored
+    entry.burst.row = burst.row;
+    entry.burst.local = burst.local;
+    entry.burst.entered = burst.entered;
+    entry.burst.request = burst.request;
+    entry.burst.bank = burst.bank;
     entry.older = side.youngest;
     entry.younger = kEnd;
     (side.youngest == kEnd ? side.oldest : slot(side.youngest).younger) = at;
