@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast the program is: one table of fixed cases, each beside its limit and the last release's figure. Gates nothing.
 
-    tests/bench/performance.py [--program build/systole] [--benches build/test] [--runs 5] [--only WORD]
+    tests/bench/performance.py [--program build/systole] [--benches build/test/tests] [--runs 5] [--only WORD]
     tests/bench/performance.py --check      exit code 1 where a limit is missed
     tests/bench/performance.py --update     writes the tables of docs/performance.md
     tests/bench/performance.py --release 1.0      notes the figures as that release's, in tests/bench/performance.csv
