@@ -112,8 +112,8 @@ public:
     /// off until somebody must know. `forget`: those that later pages make up for are counted alone.
     bool put_off_page(const CommandBus& bus, Cycles until, bool forget);
     bool puts_off() const { return !stream_.put_off.pages.empty(); }
-    /// The first row command that was put off, before `limit`, if there is one; and it is given. Behind the
-    /// last the stream is as if nothing had been put off.
+    /// What was put off is given: if nobody listens, that of all but the last page at once; then the first
+    /// command before `limit`, as long as there is one; and in the end the stream is as if nothing had been.
     void give_old_pages();
     const Choice* first_put_off(Cycles limit);
     std::int64_t take_put_off();

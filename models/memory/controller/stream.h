@@ -46,8 +46,8 @@ struct Stream {
             Stream::Page page;
         };
         Fifo<Page> pages;
-        std::int64_t gone = 0;              ///< so many before them count no more
-        std::vector<std::int64_t> of_bank;  ///< the number of its last page, counted with those, and 1; or 0
+        std::int64_t gone = 0;              ///< so many before them are made up for, or given
+        std::vector<std::int64_t> of_bank;  ///< 1 + the number of its last page, those counted; 0: none
         std::int16_t lane = 0;              ///< of the first page: the next run that is to be seen, …
         std::size_t step = 0;               ///< … and the next command
     };
