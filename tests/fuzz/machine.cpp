@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator of systolic devices: bytes choose a machine, of all that its keys take, a network and a way
 // of measuring. Every invariant of a run holds, or it is refused.
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -50,9 +49,9 @@ std::unique_ptr<Device> varied(const Variable& machine, test::ChosenBytes& chose
     Settings settings = test::RandomGpu(chosen).settings(machine.entries);
     if (!is_small(settings, machine.entries))
         std::erase_if(settings, [](const auto& setting) { return setting.first == kGrid; });
-    // Each trial is a run, of which there are four.
+    // Each trial is a run, and 0 stands for some of them.
     for (auto& [path, value] : settings)
-        if (path == "placement.trials") value = std::to_string(std::min(std::stoi(value), 1));
+        if (path == "placement.trials") value = "1";
     return make(machine.document, settings, systolic_device);
 }
 

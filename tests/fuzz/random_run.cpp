@@ -6,6 +6,7 @@
 #include "sim/account/writers.h"
 #include "sim/device/cost_config.h"
 #include "tests/fuzz/network_runs.h"
+#include "tests/fuzz/small_work.h"
 #include "tests/support/random_gpu.h"
 #include "tests/support/random_machine.h"
 #include "tests/support/random_transformer.h"
@@ -17,13 +18,7 @@ namespace {
 /// Of a small network on few PEs: what is longer takes its time, and that is no fault.
 constexpr std::size_t kLongestProgram = 2'000'000;
 /// Elements of all tensors: a few machines fetch each by itself, which takes 2 us, and fifty with sanitizers.
-constexpr std::int64_t kMostElements = 250'000;
-
-bool small(const Graph& graph) {
-    std::int64_t sum = 0;
-    for (const Tensor& tensor : graph.tensors) sum += elements(tensor.shape);
-    return sum <= kMostElements;
-}
+constexpr double kMostElements = 250'000;
 
 config::Config read(const std::string& document) {
     return config::Config::from_document(config::parse_yaml(document, "random.yaml"), test::shipped_preset);
@@ -65,7 +60,7 @@ std::string random_network(test::ChosenBytes& chosen) {
 }
 
 void run_everything(const Device& device, const Graph& graph, const Protocol& protocol) {
-    if (!small(graph)) return;
+    if (elements_of(graph) > kMostElements) return;
     const std::string program = device.lower(graph, {protocol});
     if (program.size() > kLongestProgram) return;
     const RunOutcome whole = device.run(graph, {protocol, WantTimeline::Yes, true});

@@ -15,10 +15,15 @@ namespace systole::fuzz {
 /// MACs and elements of all tensors together.
 constexpr double kMostWork = 2e5;
 
+/// Of all tensors.
+inline double elements_of(const Graph& graph) {
+    double sum = 0;
+    for (const Tensor& tensor : graph.tensors) sum += static_cast<double>(elements(tensor.shape));
+    return sum;
+}
+
 inline double work_of(const Graph& graph) {
-    auto work = static_cast<double>(total_macs(graph).value());
-    for (const Tensor& tensor : graph.tensors) work += static_cast<double>(elements(tensor.shape));
-    return work;
+    return static_cast<double>(total_macs(graph).value()) + elements_of(graph);
 }
 
 /// Every network that is larger is refused.
