@@ -174,3 +174,16 @@ TEST_CASE("whole numbers are compared as such, and remainders have the sign that
     CHECK(of("Mod", 7, -3) == -2);
     CHECK_FALSE(combine("Rem", whole_numbers({}, {1}), whole_numbers({}, {0})).has_value());
 }
+
+TEST_CASE("what a network says of a value stays where it is while more are made") {
+    Network network;
+    const Value x = network.input("x", {2, 4}, kF);
+    const Shape& shape = network.shape(x);
+    const std::string& name = network.name(x);
+    const Shape& held = network.tensor_shape(network.tensor(x));
+    Value last = x;
+    for (int i = 0; i < 100; ++i) last = elementwise(network, "sum", "add", last, x);
+    CHECK(&shape == &network.shape(x));
+    CHECK(&name == &network.name(x));
+    CHECK(&held == &network.tensor_shape(network.tensor(x)));
+}

@@ -52,10 +52,9 @@ Value Network::add(Record record) {
 
 Value Network::input(std::string_view name, const Shape& shape, DType dtype) {
     expect_sayable(shape);
-    const std::size_t rank = shape.size();  // it may be that of a value, which moves when one is added
     tensors_.push_back({std::string(name), tensor_shape_of(shape), dtype, {}, {}});
     const Value value = add({std::string(name), Arrangement(shape), dtype, tensors_.size() - 1});
-    if (rank >= 3 && rank <= 5) {
+    if (shape.size() >= 3 && shape.size() <= 5) {
         tensors_.back().open = groups_.size();
         groups_.push_back({{tensors_.size() - 1}, {value}});
     }

@@ -6,6 +6,7 @@
 // was.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -164,8 +165,9 @@ private:
     void add_output(TensorId tensor);
     void write_step(TraceWriter& trace, const Step& step, const std::vector<std::string>& names) const;
 
-    std::vector<Record> values_;
-    std::vector<Held> tensors_;
+    // Stay where they are when more are made: verbs hold what shape(), name() and tensor_shape() answer.
+    std::deque<Record> values_;
+    std::deque<Held> tensors_;
     std::vector<Step> steps_;
     std::vector<Group> groups_;
     std::vector<TensorId> outputs_;
