@@ -64,6 +64,16 @@ class SimtNetworks(ProgramTest):
         text = self.answer("explain", "mi210", "matmul", "m=1280", "n=2048", "k=6144")
         self.assertIn("Weighed by estimate", text)
 
+    def test_pipelines_alone_have_slots_for_layers_in_formats_that_they_do_not_multiply(self):
+        # Of an Apple GPU: 128 lanes a core, in fp16 and fp32.
+        for dtype in ("bf16", "int8", "fp16", "fp32"):
+            depthwise = "n=1 h=16 w=15 c=4 k=4 r=3 s=3 pad=1 groups=4".split()
+            for words in (("conv2d", *depthwise), ("softmax", "rows=64", "cols=128")):
+                total = json.loads(self.answer("op", "apple_m1", *words, f"dtype={dtype}", "--format", "json"))["devices"][0]["total"]
+                slots = 8 * 128 * round(total["time_ns"] * 1000)  # of a picosecond each
+                self.assertEqual(sum(total["class_slots"].values()), slots, (words, dtype))
+                self.assertAlmostEqual(total["class_slots"]["useful"] / 1e12 * 1.278e9, total["matrix_macs"], delta=0.01)
+
     def test_chips_of_several_dies_run_networks_and_tell_what_their_caches_gave(self):
         def moved(total, source, target):
             return sum(cell["bytes"] for cell in total["bytes"]["moved"] if (cell["from"], cell["to"]) == (source, target))

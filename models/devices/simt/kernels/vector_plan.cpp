@@ -84,9 +84,12 @@ std::int64_t results_of(const VectorKernel& kernel) {
 
 DType slots_of(DType dtype, const SmSpec& sm) {
     if (sm.macs(dtype) > 0) return dtype;
-    std::size_t first = 0;
-    while (first + 1 < kDTypes && !sm.tensor.macs[first]) ++first;
-    return static_cast<DType>(first);
+    std::optional<DType> first;  // of pipelines where there are no tensor cores
+    for (std::size_t i = 0; i < kDTypes; ++i) {
+        if (sm.tensor.macs[i]) return static_cast<DType>(i);
+        if (!first && sm.macs(static_cast<DType>(i)) > 0) first = static_cast<DType>(i);
+    }
+    return first.value_or(DType::Fp32);
 }
 
 std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
