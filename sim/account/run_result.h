@@ -46,7 +46,10 @@ struct ResultRow {
     Roofline roofline;      ///< of this row's work
     std::string bound_by;   ///< what most of the row's critical path consists of
     bool reused = false;    ///< taken over from equal turns or steps, at least in part, instead of simulated
-    std::string mapping;    ///< one phrase: where and how it was mapped
+    /// Above 1: it was done in so many equal parts of the batch, in turn with the layers beside it that were,
+    /// too.
+    std::int64_t slices = 1;
+    std::string mapping;                          ///< one phrase: where and how it was mapped
     std::vector<OperationCount> operations = {};  ///< of layers, that take energy; none of count 0
     EnergyParts energy{};  ///< where the device has figures for all of it (DeviceResult::energy_is_whole)
 

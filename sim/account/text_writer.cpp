@@ -107,6 +107,22 @@ void add_row(TextTable& table, const ResultRow& row, std::string name, const Cla
     table.ink(bound_column, bound_ink(row.bound_by));
 }
 
+/// "conv1 to pool1 ran in 8 slices of the batch, one after the other: each row is the sum of its slices."
+std::string slices_lines(const std::vector<ResultRow>& layers) {
+    std::string text;
+    for (auto first = layers.begin(); first != layers.end();) {
+        const auto end = std::find_if(first, layers.end(),
+                                      [&](const ResultRow& row) { return row.slices != first->slices; });
+        if (first->slices > 1)
+            text += fmt::format(
+                "{} ran in {} slices of the batch, one after the other: {} of its slices.\n",
+                end - first == 1 ? first->name : fmt::format("{} to {}", first->name, (end - 1)->name),
+                first->slices, end - first == 1 ? "its row is the sum" : "each row is the sum");
+        first = end;
+    }
+    return text;
+}
+
 /// What the table itself does not say: what its columns count, and what was left out of it.
 std::string footer(const DeviceResult& result, const Classes& classes) {
     std::string text = "Classes in % of matrix capacity; roofline in cycles.";
@@ -125,7 +141,7 @@ std::string footer(const DeviceResult& result, const Classes& classes) {
             "neither.\n";
     if (std::any_of(result.layers.begin(), result.layers.end(), [](auto& row) { return row.reused; }))
         text += "* taken over from equal turns or steps, at least in part, instead of simulated\n";
-    return text;
+    return text + slices_lines(result.layers);
 }
 
 constexpr std::size_t kMostBars = 60, kUtilizationWords = 46;  // characters

@@ -31,8 +31,10 @@ constexpr std::size_t kMostSteps = 64;
 /// Each block's ends are as uncertain as a refresh.
 constexpr std::size_t kMostBlocks = 8;
 
-bool may_leave_out(const SystolicSpec& spec, const RunOptions& options) {
-    return options.protocol.reuse && options.timeline != WantTimeline::Yes &&
+bool may_leave_out(const Program& program, const SystolicSpec& spec, const RunOptions& options) {
+    // Slices of layers end in another order than the program has.
+    const bool sliced = std::ranges::any_of(program.layers, [](const LayerInfo& l) { return l.slices > 1; });
+    return !sliced && options.protocol.reuse && options.timeline != WantTimeline::Yes &&
            options.protocol.launch != Protocol::Launch::Stream && spec.mxu.engine != EngineKind::Grid &&
            !spec.faults.utilization_less_one_cycle;
 }
@@ -254,7 +256,7 @@ std::optional<DeviceResult> run_turns(const EqualTurns& turns, const Program& pr
 
 std::optional<DeviceResult> run_few_steps(const Program& program, const SystolicSpec& spec,
                                           const RunOptions& options) {
-    if (!may_leave_out(spec, options)) return std::nullopt;
+    if (!may_leave_out(program, spec, options)) return std::nullopt;
     const std::vector<RepeatedSteps> blocks = worthwhile(program, spec);
     if (blocks.empty()) return std::nullopt;
     const Parts parts = parts_of(program, blocks);

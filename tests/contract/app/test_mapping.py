@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A mapping that a run wrote, or a hand, is followed to the letter, or refused with the reason and its place."""
 import json
+import re
 import unittest
 
 from program import ProgramTest
@@ -127,6 +128,42 @@ class Mapping(ProgramTest):
         fused = next(line for line in mapping.splitlines() if line.startswith("fused: "))
         self.assertEqual(fused.count("stage2.0.add"), 1)
         self.assertNotIn("slices", self.read("off/mapping.yaml").decode())
+
+    def test_layers_in_slices_have_the_time_in_which_they_ran(self):
+        # A slice's last layer stores while the next slice has long begun: neither waits for the other.
+        def answer(flag):
+            return json.loads(self.answer("run", "tpu_v4", "resnet50", "--set", "workload.batch=16", "--set",
+                                          f"placement.slice={flag}", "--format", "json"))["devices"][0]
+
+        on, off = answer("on"), answer("off")
+        whole = {row["name"]: row for row in off["layers"]}
+        spatial = [row for row in on["layers"] if row["name"].endswith("spatial") and "slices" in row["mapping"]]
+        self.assertGreaterEqual(len(spatial), 5)
+        for row in spatial:  # compute bound either way
+            self.assertGreater(row["cycles"], 0.8 * whole[row["name"]]["cycles"], row["name"])
+            self.assertLess(row["cycles"], 1.5 * whole[row["name"]]["cycles"], row["name"])
+        for row in on["layers"]:
+            if "slices" in row["mapping"]:
+                self.assertGreater(row["cycles"], 0.8 * row["roofline"]["compute"], row["name"])
+        self.assertEqual(sum(row["cycles"] for row in on["layers"]), on["total"]["cycles"])
+        self.assertLess(on["power"]["peak_w"], 1.7 * on["power"]["average_w"])
+        text = self.answer("run", "tpu_v4", "resnet50", "--set", "workload.batch=16")
+        count = re.search(r"in (\d+) slices", on["layers"][0]["mapping"])[1]
+        last = [row["name"] for row in on["layers"] if f"in {count} slices" in row["mapping"]][-1]
+        self.assertIn(f"conv1 to {last} ran in {count} slices of the batch, one after the other: "
+                      "each row is the sum of its slices.\n", text)
+        self.assertNotIn("slices of the batch", self.answer("run", "tpu_v4", "resnet50"))
+
+    def test_a_program_in_slices_is_read_back(self):
+        batch = ("--set", "workload.batch=8")
+        self.answer("lower", "tpu_v4", "resnet50", *batch, "-o", "sliced.program")
+        self.assertIn(b" slices=8 ", self.read("sliced.program"))
+        rows = json.loads(self.answer("run", "tpu_v4", "--program", "sliced.program", "--format", "json"))["devices"][0]
+        own = json.loads(self.answer("run", "tpu_v4", "resnet50", *batch, "--format", "json"))["devices"][0]
+        self.assertEqual(rows["total"]["cycles"], own["total"]["cycles"])
+        for name in ("conv1", "stage2_spatial", "fc"):
+            parts = [row["cycles"] for row in rows["layers"] if row["name"].split("[")[0] == name]
+            self.assertEqual(sum(parts), next(row["cycles"] for row in own["layers"] if row["name"] == name))
 
     def test_slices_never_cost_much_where_the_machine_chooses_them(self):
         for trace, batch in (("efficientnet", 2), ("efficientnet", 4), ("mobilenet_v2", 2), ("mobilenet_v2", 4),

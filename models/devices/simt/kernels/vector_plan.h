@@ -22,7 +22,8 @@ namespace systole::simt {
 std::optional<std::string> what_no_vector_kernel_does(const Layer& layer);
 
 /// Whose slots a layer's time is counted in where no tensor core works: those that these have for its format,
-/// or, where they take none such, for the first that they do; of FP32 pipelines where there are no tensor cores.
+/// or, where they take none such, for the first that they do; of FP32 pipelines where there are no tensor
+/// cores.
 DType slots_of(DType dtype, const SmSpec& sm);
 
 /// Layers that are alike are timed once.

@@ -286,7 +286,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
         chip.emitter.add_layer({layer.name, op_name(layer), said_of(planned, layer, specs, at_work),
                                 macs(layer.op).value(), compulsory_bytes(cores.front(), layer, planned),
                                 capacity_dtype(spec.mxu, planned), planned.second_dtype,
-                                specs.own_dataflow(layer)});
+                                specs.own_dataflow(layer), layer.slice ? layer.slice->count : 1});
         lowered.weights.emplace_back(weight_bytes(graph, layer, planned, counted));
         compulsory += lowered.weights.back().value();
         fetch_next_part(chip.flow, graph, layer);

@@ -102,42 +102,43 @@ public:
     }
 
     std::vector<ResultRow> layers() const {
-        const auto last = machine_.record.layer_ends();
+        const std::vector<RunRecord::Window> windows = machine_.record.layer_windows();
         std::vector<Ticks> ends;
-        for (const auto event : last)
-            ends.push_back(event == CausalLog::kNone ? Ticks(0) : machine_.record.log()[event].time);
+        for (const auto& [layer, last] : windows)
+            ends.push_back(last == CausalLog::kNone ? Ticks(0) : machine_.record.log()[last].time);
         std::vector<const SlotAccount*> accounts;
         for (const MatrixUnit* mxu : machine_.mxus()) accounts.push_back(&mxu->account());
         const std::vector<ClassSlots> slots = cut(accounts, ends);
         const std::vector<UnitWork> work = unit_work(program_);
-        std::vector<ResultRow> rows;
-        for (std::size_t i = 0; i < ends.size(); ++i) {
+        std::vector<ResultRow> rows(windows.size());
+        for (std::size_t n = 0; n < windows.size(); ++n) {
+            const auto [i, last] = windows[n];
             const LayerInfo& info = program_.layers[i];
-            ResultRow row;
+            ResultRow& row = rows[i];
             row.name = info.name;
             row.op = info.op;
             row.mapping = info.mapping;
-            row.begin = i == 0 ? Ticks(0) : ends[i - 1];
-            row.end = ends[i];
+            row.slices = info.slices;
+            row.begin = n == 0 ? Ticks(0) : ends[n - 1];
+            row.end = ends[n];
             row.macs = Macs(info.macs);
             row.matrix_macs = Macs(work[i].matrix_macs);
             row.lane_cycles = work[i].lane_cycles;
             if (row.matrix_macs > Macs(0))
                 row.operations.push_back({mac_name(info.dtype, info.second_dtype), row.matrix_macs.value()});
             if (row.lane_cycles > 0) row.operations.push_back({kLaneOperation, row.lane_cycles});
-            row.slots = slots[i];
+            row.slots = slots[n];
             row.compulsory_dram = Bytes(info.compulsory_dram);
             row.movements = movements_of(ledger_, i);
             fill(row, i, 1, formats_of(info));
-            row.bound_by = bound_by(path(last[i], row.begin), row.roofline);
-            rows.push_back(std::move(row));
+            row.bound_by = bound_by(path(last, row.begin), row.roofline);
         }
         return rows;
     }
 
     ResultRow total(const std::vector<ResultRow>& layers, const Formats& fastest) const {
         ResultRow row;
-        row.end = layers.empty() ? Ticks(0) : layers.back().end;
+        for (const ResultRow& layer : layers) row.end = std::max(row.end, layer.end);
         row.compulsory_dram = Bytes(program_.compulsory_dram);
         ByteLedger sum(1);
         for (const ResultRow& layer : layers) {

@@ -123,6 +123,23 @@ std::vector<RunRecord::EventId> RunRecord::layer_ends() const {
     return ends;
 }
 
+std::vector<RunRecord::Window> RunRecord::layer_windows() const {
+    const auto time = [&](EventId id) { return id == CausalLog::kNone ? Ticks(0) : log_[id].time; };
+    std::vector<Window> windows;
+    for (std::size_t i = 0; i < layer_end_.size(); ++i) windows.push_back({i, layer_end_[i]});
+    const auto sliced = [&](const Window& window) { return program_->layers[window.layer].slices > 1; };
+    for (auto first = windows.begin(); first != windows.end();) {
+        const auto end = std::find_if_not(first, windows.end(), sliced);
+        std::stable_sort(first, end,
+                         [&](const Window& a, const Window& b) { return time(a.last) < time(b.last); });
+        first = std::find_if(end, windows.end(), sliced);
+    }
+    for (std::size_t i = 1; i < windows.size(); ++i)
+        if (time(windows[i].last) < time(windows[i - 1].last) || windows[i].last == CausalLog::kNone)
+            windows[i].last = windows[i - 1].last;
+    return windows;
+}
+
 Bytes RunRecord::dram_bytes_within(Ticks begin, Ticks end) const {
     Bytes bytes;
     // Entered when they end, in the order of time.

@@ -72,6 +72,14 @@ public:
     EventId last() const { return last_; }
     /// The last completion of each layer or of any layer before it: their times ascend.
     std::vector<EventId> layer_ends() const;
+    /// The time from one layer's end to the next one's: layers in the program's order, but slices of layers
+    /// (LayerInfo::slices), which are done in turn, as they end: what the last one still stores while the
+    /// next slice has begun would otherwise be given the time of all that runs beside it.
+    struct Window {
+        std::size_t layer;
+        EventId last;  ///< of the layer, or of one before it: their times ascend
+    };
+    std::vector<Window> layer_windows() const;
     /// "load #12 (conv1) waits for vector #7 (complete: 5)": the first missing token, for the standstill
     /// report.
     std::string describe_wait(const Command& command) const;

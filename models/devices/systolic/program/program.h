@@ -154,6 +154,8 @@ struct LayerInfo {
     DType dtype = DType::Bf16;               ///< of the activations: sets the rate of capacity …
     std::optional<DType> second_dtype = {};  ///< … with that of the second operand, where it is another
     std::optional<Dataflow> dataflow = {};   ///< of its passes, where it is another than the program's
+    std::int64_t slices =
+        1;  ///< it is one of so many equal parts of a layer's batch, done in turn with others'
     friend bool operator==(const LayerInfo&, const LayerInfo&) = default;
 };
 

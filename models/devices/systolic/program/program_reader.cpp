@@ -162,6 +162,7 @@ void Reader::read_layer(ProgramLine& line) {
     layer.second_dtype = read_second_dtype(line, layer.dtype);
     if (line.has("dataflow")) layer.dataflow = read_dataflow(line);
     if (layer.dataflow == program_.dataflow) layer.dataflow.reset();
+    if (line.has("slices")) layer.slices = line.integer("slices", 2, kAny);
     program_.layers.push_back(std::move(layer));
     layer_macs_.push_back(0);
 }

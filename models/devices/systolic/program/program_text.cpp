@@ -28,12 +28,12 @@ std::string second(const std::optional<DType>& dtype) {
 
 void write_layers(const Program& program, Out out) {
     for (const LayerInfo& layer : program.layers)
-        fmt::format_to(out, "layer {} op={} macs={} compulsory_dram={} dtype={}{}{} mapping={}\n",
-                       quoted(layer.name),
-                       layer.op.find(' ') == std::string::npos ? layer.op : quoted(layer.op), layer.macs,
-                       layer.compulsory_dram, to_string(layer.dtype), second(layer.second_dtype),
-                       layer.dataflow ? fmt::format(" dataflow={}", to_string(*layer.dataflow)) : "",
-                       quoted(layer.mapping));
+        fmt::format_to(
+            out, "layer {} op={} macs={} compulsory_dram={} dtype={}{}{}{} mapping={}\n", quoted(layer.name),
+            layer.op.find(' ') == std::string::npos ? layer.op : quoted(layer.op), layer.macs,
+            layer.compulsory_dram, to_string(layer.dtype), second(layer.second_dtype),
+            layer.dataflow ? fmt::format(" dataflow={}", to_string(*layer.dataflow)) : "",
+            layer.slices > 1 ? fmt::format(" slices={}", layer.slices) : "", quoted(layer.mapping));
 }
 
 void write_streams(const Program& program, Out out) {
