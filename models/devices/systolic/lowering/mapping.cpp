@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "models/devices/systolic/lowering/dataflow_specs.h"
 #include "sim/base/text.h"
@@ -70,10 +72,15 @@ void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes,
         return;
     }
     std::vector<std::string> known;
-    for (const Layer& layer : graph.layers) known.push_back(layer.name);
+    std::unordered_map<std::string_view, const Layer*> by_name;
+    for (const Layer& one : graph.layers) {
+        known.push_back(one.name);
+        by_name.emplace(one.name, &one);
+    }
     for (const YamlEntry& entry : layers.entries) {
-        const auto layer = std::ranges::find(graph.layers, entry.key, &Layer::name);
-        if (layer == graph.layers.end()) {
+        const auto found = by_name.find(entry.key);
+        const Layer* const layer = found == by_name.end() ? nullptr : found->second;
+        if (layer == nullptr) {
             mistakes.add(entry.where, fmt::format("'{}' has no layer '{}'{}", graph.name, excerpt(entry.key),
                                                   did_you_mean(entry.key, known)));
         } else if (!uses_arrays(layer->op) && !cut_by_hand(layer->op)) {
@@ -197,19 +204,19 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
 
 namespace {
 
-/// That of the layer, or of its like in the nearest turn before that has one.
-const LayerMapping* find_mapping(const Mapping& mapping, const Graph& graph, std::size_t layer) {
-    const auto of = [&](std::size_t index) -> const LayerMapping* {
-        const auto found = mapping.layers.find(whole_name(graph.layers[index]));
-        return found == mapping.layers.end() ? nullptr : &found->second;
-    };
-    if (const LayerMapping* own = of(layer)) return own;
-    for (const RepeatedBlock& block : graph.blocks) {
-        if (layer < block.first_layer || layer >= block.first_layer + block.layers * block.turns) continue;
-        for (std::size_t like = layer; like >= block.first_layer + block.layers; like -= block.layers)
-            if (const LayerMapping* other = of(like - block.layers)) return other;
+/// Of each layer its own, or that of its like in the nearest turn before that has one.
+std::vector<const LayerMapping*> mappings_of(const Mapping& mapping, const Graph& graph) {
+    std::vector<const LayerMapping*> all;
+    for (const Layer& layer : graph.layers) {
+        const auto found = mapping.layers.find(whole_name(layer));
+        all.push_back(found == mapping.layers.end() ? nullptr : &found->second);
     }
-    return nullptr;
+    for (const RepeatedBlock& block : graph.blocks)
+        for (std::size_t i = block.layers; i < block.layers * block.turns; ++i) {
+            const std::size_t layer = block.first_layer + i;
+            if (all[layer] == nullptr) all[layer] = all[layer - block.layers];
+        }
+    return all;
 }
 
 }  // namespace
@@ -226,9 +233,10 @@ std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::strin
             text += fmt::format("  - {{first: {}, last: {}, count: {}}}\n", run.first, run.last, run.count);
     }
     text += mapping.layers.empty() && mapping.dataflows.empty() ? "layers: {}\n" : "layers:\n";
+    const std::vector<const LayerMapping*> mappings = mappings_of(mapping, graph);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
-        const LayerMapping* const found = cut_by_hand(layer.op) ? find_mapping(mapping, graph, i) : nullptr;
+        const LayerMapping* const found = cut_by_hand(layer.op) ? mappings[i] : nullptr;
         if (layer.slice && layer.slice->index > 0) continue;
         const auto own = mapping.dataflows.find(whole_name(layer));
         const std::string dataflow =
