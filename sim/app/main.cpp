@@ -23,25 +23,33 @@ extern "C" int sc_main(int, char**) {
 
 namespace {
 
-/// A stream that is closed must not become the next file that is opened.
+/// A stream that is closed must not become the next file that is opened. What is written to a closed standard
+/// output is lost, which is an error: it can only be read from here.
 void open_standard_streams() {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
-        if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) std::abort();
+        if (::fcntl(stream, F_GETFD) < 0 &&
+            ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            std::abort();
 }
+
+/// What a shell says of a program that SIGPIPE ended.
+constexpr int kReaderGone = 128 + SIGPIPE;
 
 }  // namespace
 
 int main(int argc, char** argv) {
     open_standard_streams();
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a failed write, which is reported
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a failed write: nothing stays half-written
     std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that has become too large for its limit
     try {
         return systole::app::dispatch({argv + 1, argv + argc});
+    } catch (const systole::app::ReaderGone&) {
+        return kReaderGone;
     } catch (const systole::UserError& error) {
         systole::app::complain(error.what());
         return 2;
     } catch (const std::filesystem::filesystem_error& error) {
-        systole::app::complain(std::string("systole: error: ") + error.what());
+        systole::app::complain("systole: error: '" + error.path1().string() + "': " + error.code().message());
         return 2;
     } catch (const systole::Stuck& error) {
         systole::app::complain(error.what());

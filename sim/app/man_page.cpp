@@ -43,6 +43,9 @@ goes on.
 .B 134
 An internal check failed.
 Please report it.
+.TP
+.B 141
+Who read the standard output has closed it.
 .SH ENVIRONMENT
 .TP
 .B SYSTOLE_HOME

@@ -71,6 +71,7 @@ TextStyle answer_style() {
 void print(const std::string& text) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     if (written && std::fflush(stdout) == 0) return;
+    if (errno == EPIPE) throw ReaderGone{};
     throw UserError("cannot write to the standard output: " + std::generic_category().message(errno));
 }
 

@@ -3,6 +3,7 @@
 done. The tests may run as root, so what cannot be written lies below a plain file or is a device."""
 
 import os
+import signal
 import subprocess
 import unittest
 
@@ -104,13 +105,26 @@ axes:
             self.assertIn(b"standard output", done.stderr)
         self.assertEqual(self.files(), [])
 
-    def test_a_closed_pipe_is_an_error_not_a_signal(self):
+    def test_a_reader_who_has_gone_is_told_nothing_and_leaves_no_files(self):
         reading, writing = os.pipe()
         os.close(reading)
-        done = subprocess.run([PROGRAM, "run", DEVICE, TRACE], stdout=writing, stderr=subprocess.PIPE)
+        done = subprocess.run([PROGRAM, "run", DEVICE, TRACE, "-o", "out"], stdout=writing, stderr=subprocess.PIPE,
+                              cwd=self.directory)
         os.close(writing)
+        self.assertEqual((done.returncode, done.stderr), (128 + signal.SIGPIPE, b""))
+        self.assertEqual(self.files(), [])
+
+    def test_a_closed_standard_output_is_an_error(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" list devices >&-', PROGRAM], cwd=self.directory,
+                              stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"standard output", done.stderr)
+        self.assertIn(b"cannot write to the standard output", done.stderr)
+
+    def test_a_folder_that_is_gone_is_named(self):
+        done = subprocess.run(["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" run teaching_4x4 three_layers -o x',
+                               PROGRAM], cwd=self.directory, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, b"systole: error: 'x': No such file or directory\n")
 
     def test_progress_and_notes_keep_off_the_standard_output(self):
         self.assertEqual(self.answer("run", DEVICE, TRACE), self.answer("run", DEVICE, TRACE, "-o", "out"))
