@@ -16,8 +16,8 @@ namespace systole::app {
 /// Who reads the standard output has closed it, having seen enough (`| head`): there is nothing to tell.
 struct ReaderGone {};
 
-/// Writes an answer to the standard output, completely; throws UserError when it cannot (full disk), ReaderGone
-/// when nobody reads it any more.
+/// Writes an answer to the standard output, completely; throws UserError when it cannot (full disk),
+/// ReaderGone when nobody reads it any more.
 void print(const std::string& text);
 
 /// How an answer on the standard output may look. Colours and pictures are for terminals; not for one that is

@@ -303,6 +303,13 @@ class Operators(ProgramTest):
         self.assertIn("unknown key 'dtype_out'", self.refusal("op", "tpu_v4", "collective", "kind=all_reduce",
                                                               "elements=10", "chips=2", "dtype_out=int8"))
 
+    def test_what_needs_too_many_commands_is_refused_before_they_are_made(self):
+        self.assertIn("it takes 20000000 steps of 1 row(s) of the result; at most 16777216 commands are simulated",
+                      self.refusal("op", "tpu_v4", "embedding", "vocabulary=1", "width=1", "lookups=20000000"))
+        self.assertIn("it makes more than 4194304 blocks of scores, 128 queries by 256 keys each",
+                      self.refusal("op", "tpu_v4", "attention", "q_len=1000000", "kv_len=1000000", "heads=1",
+                                   "head_dim=64", "causal=true"))
+
     def test_a_pair_of_formats_with_no_rate_is_refused(self):
         self.assertIn("no matrix unit takes dtype 'int8' with 'int16'",
                       self.refusal("op", "tpu_v1", "matmul", "m=64", "n=64", "k=64", "dtype=int8", "dtype_b=int16",

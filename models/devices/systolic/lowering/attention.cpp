@@ -31,11 +31,17 @@ AttentionSteps::AttentionSteps(Workspace& workspace, std::int64_t layer, const A
       block_keys_(blocks.keys) {
     queries_.cut(blocks.rows);
     const std::int64_t rounds = ceil_div(own_blocks().count, workspace.spec.mxu.count);
+    constexpr std::size_t kMostBlocks = Emitter::kMaxCommands / 4;  // two products and their drains each
+    std::size_t all = 0;
     for (std::int64_t round = 0; round < rounds; ++round)
-        for (Step step{round, 0}; !parts_of(step).empty(); ++step.block) {
-            if (steps_.size() >= Emitter::kMaxCommands / 4)  // two products and their drains: more commands
+        for (Step step{round, 0};; ++step.block) {
+            const std::size_t parts = parts_of(step).size();
+            if (parts == 0) break;
+            all += parts;
+            if (all > kMostBlocks)
                 refuse(workspace.graph.layers[static_cast<std::size_t>(layer)],
-                       fmt::format("it makes more than {} blocks of scores", steps_.size()));
+                       fmt::format("it makes more than {} blocks of scores, {} queries by {} keys each",
+                                   kMostBlocks, blocks.rows, blocks.keys));
             steps_.push_back(step);
         }
 }

@@ -46,8 +46,8 @@ Token Emitter::append(UnitIndex own, std::size_t work, const Tokens& after) {
     const auto unit = static_cast<UnitIndex>(core_ * kUnitsOfCore + own);
     if (program_.commands.size() >= kMaxCommands) {
         throw UserError(
-            fmt::format("the program of '{}' needs more than {} commands; the array is too small "
-                        "for a workload of this size",
+            fmt::format("the program of '{}' needs more than {} commands, the most that is simulated; a "
+                        "smaller workload or a larger array needs fewer",
                         program_.trace, kMaxCommands));
     }
     Command command;

@@ -107,6 +107,10 @@ void LookupSteps::cut() {
                                    out_row_, op_.bag, row_, limits.output, limits.input, limits.stored));
     }
     if (op_.spread == Spread::Even && op_.bag == 1) chunk_ = std::min(chunk_, reach_);
+    if (count() > static_cast<std::int64_t>(Emitter::kMaxCommands))
+        refuse(layer_,
+               fmt::format("it takes {} steps of {} row(s) of the result; at most {} commands are simulated",
+                           count(), chunk_, Emitter::kMaxCommands));
 }
 
 /// Room for the rows, which are fetched once the indices are there.
