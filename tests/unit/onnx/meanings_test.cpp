@@ -138,6 +138,20 @@ TEST_CASE("a resize keeps the ratio of its axes where it says so") {
     CHECK(out == expected);
 }
 
+TEST_CASE("a convolution whose kernel_shape is not that of its weights is refused") {
+    for (const char* const told : {"<kernel_shape = [3, 3]>", "<kernel_shape = [5, 5]>"}) {
+        auto model = model_of(std::string("(float[1,3,8,8] x) => (float y) { y = Conv ") + told + "(x, w) }");
+        store(model, "w", {4, 3, 3, 3});
+        if (told[17] == '3') {
+            CHECK(layers_of(graph_of(import(model).trace)) == "conv2d");
+        } else {
+            CHECK_THROWS_WITH(
+                import(model),
+                Catch::Contains("its kernel_shape [5, 5] is not that of its weights, [4, 3, 3, 3]"));
+        }
+    }
+}
+
 TEST_CASE("a bias that the network makes is added by a layer of its own") {
     auto model =
         model_of("(float[1,3,8,8] x, float[4] b) => (float[1,4,6,6] y) { c = Relu(b) y = Conv(x, w, c) }");

@@ -142,6 +142,14 @@ Windows windows_of(Node& node, const Shape& kernel, const Shape& spatial) {
     return w;
 }
 
+Shape kernel_of(Node& node, const Shape& weights) {
+    const Shape kernel(weights.begin() + 2, weights.end()), told = node.integers("kernel_shape");
+    if (!told.empty() && told != kernel)
+        throw Unsayable(fmt::format("its kernel_shape {} is not that of its weights, {}", to_string(told),
+                                    to_string(weights)));
+    return kernel;
+}
+
 Value padded_input(Node& node, std::size_t input, Windows& windows) {
     Held& held = node.held(input);
     if (!held.zeros_before) return node.value(input);
@@ -159,7 +167,7 @@ void map_conv(Node& node) {
     if (weights.size() != spatial.size() + 2)
         throw Unsayable("its weights have another number of dimensions");
     const std::int64_t channels = node.shape(0)[1];
-    Windows windows = windows_of(node, {weights.begin() + 2, weights.end()}, spatial);
+    Windows windows = windows_of(node, kernel_of(node, weights), spatial);
     const Value x = padded_input(node, 0, windows);
     const Filters filters = filters_of(node, x, weights[0], 2);
     if (channels % filters.groups != 0 || weights[1] != channels / filters.groups)
@@ -176,7 +184,7 @@ void map_conv_transpose(Node& node) {
     if (weights.size() != spatial.size() + 2)
         throw Unsayable("its weights have another number of dimensions");
     if (node.integer("group", 1) != 1) throw Unsayable("a trace's transposed convolution has no groups");
-    Windows w = windows_of(node, {weights.begin() + 2, weights.end()}, spatial);
+    Windows w = windows_of(node, kernel_of(node, weights), spatial);
     Shape more = given(node, "output_padding", spatial.size(), 0);
     const Shape wanted = node.integers("output_shape");
     const std::string how = node.text("auto_pad", "NOTSET");

@@ -83,6 +83,8 @@ std::vector<std::int64_t> axes_of(Node& node, std::size_t input);
 /// Windows and their padding of a convolution or pool over `kernel`.
 struct Windows;
 Windows windows_of(Node& node, const Shape& kernel, const Shape& spatial);
+/// That of a convolution with such weights, which the node may repeat.
+Shape kernel_of(Node& node, const Shape& weights);
 /// `x` with rows in front and behind along each dimension: copies of some of its own stand for them.
 Value materialized(Network& network, const std::string& name, Value x, const Shape& before,
                    const Shape& behind);

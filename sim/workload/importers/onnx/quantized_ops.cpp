@@ -75,7 +75,7 @@ void map_quantized_conv(Node& node) {
     if (filters.groups < 1 || x[1] % filters.groups != 0 || weights[1] != x[1] / filters.groups)
         throw Unsayable(
             fmt::format("weights {} do not fit the {} channels of its input", to_string(weights), x[1]));
-    Windows windows = windows_of(node, {weights.begin() + 2, weights.end()}, spatial);
+    Windows windows = windows_of(node, kernel_of(node, weights), spatial);
     const Value out = convolve(node.network(), node.name(), padded_input(node, 0, windows),
                                channels_first(x.size()), windows, filters);
     if (!linear) node.network().write_as(out, DType::Int32);
