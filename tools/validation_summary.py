@@ -44,6 +44,8 @@ What no section above can show, because it is not modelled. Folders' READMEs (`m
   bandwidths. Other traffic on the links, nodes beyond one, topologies of pods and congestion are not there.
 - **Fidelity `outline`**: presets whose published facts carry no detailed model (every result of theirs says so). They run in the same
   simulator on values most of which are assumed; nothing above measures them, and their figures show the order of magnitude.
+- **Training on GPUs.** Steps of training run on systolic devices; a GPU refuses products with a transposed first operand, which gradients of
+  weights are.
 - **Hosts.** The time of a framework, its launches from Python and its data loading is at most a constant of a protocol.
 - **Numbers.** Only the PE grid computes values. Data decide nothing else: not the sparsity of activations, nor which experts are met, nor
   power by how bits toggle.

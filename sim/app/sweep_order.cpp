@@ -63,8 +63,9 @@ void read_words(const Arguments& arguments, SweepOrder& order) {
     const auto verb = std::find(kVerbs.begin(), kVerbs.end(), first);
     if (verb == kVerbs.end()) {
         if (arguments.count() > 1)
-            arguments.misused(
-                fmt::format("'{}' is one argument too many{}", arguments.at(1), did_you_mean(first, kVerbs)));
+            arguments.misused(fmt::format(
+                "'{}' is one argument too many behind an experiment, and '{}' is no verb{}; expected {}",
+                arguments.at(1), first, did_you_mean(first, kVerbs), fmt::join(kVerbs, ", ")));
         order.subject = first;
         return;
     }

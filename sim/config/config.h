@@ -75,7 +75,9 @@ public:
     std::int64_t count(std::string_view key, std::string_view meaning, Limits limits,
                        std::optional<std::int64_t> fallback = {});
     /// "940 MHz", "1.05 GHz", "32 kHz", "100 Hz"; must be a whole number of hertz.
-    Hertz frequency(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback = {});
+    /// From 1 MHz, slower than which nothing is that is simulated; at most an edge a picosecond.
+    Hertz clock(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback = {},
+                Hertz fastest = Hertz(kTicksPerSecond));
     /// "24 MiB", "64 KiB", "8 GB", "512 B"; whole bytes. GB is 10^9, GiB 2^30.
     Bytes bytes(std::string_view key, std::string_view meaning, Limits limits = {},
                 std::optional<Bytes> fallback = {});

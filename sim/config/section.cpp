@@ -122,8 +122,11 @@ std::int64_t Section::quantity(std::string_view key, std::string_view meaning, D
 }
 
 // A clock has at most one edge a tick.
-Hertz Section::frequency(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback) {
-    return Hertz(quantity(key, meaning, Dimension::Frequency, {1, kTicksPerSecond}, plain(fallback)));
+Hertz Section::clock(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback,
+                     Hertz fastest) {
+    constexpr Hertz kSlowest(1'000'000);
+    return Hertz(
+        quantity(key, meaning, Dimension::Frequency, {kSlowest.value(), fastest.value()}, plain(fallback)));
 }
 
 Bytes Section::bytes(std::string_view key, std::string_view meaning, Limits limits,

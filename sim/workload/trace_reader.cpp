@@ -84,8 +84,10 @@ void TraceReader::take_batch(const BatchOf& batch, const SourceMark& where) {
 
 void TraceReader::read_inputs(const YamlNode* inputs, Scope& scope) {
     if (inputs->kind != YamlNode::Kind::Map || inputs->entries.empty()) {
-        mistakes_.add(inputs->where, fmt::format("'inputs' must be a map of tensors, not {}",
-                                                 config::to_string(inputs->kind)));
+        mistakes_.add(inputs->where,
+                      fmt::format("'inputs' must be a map of tensors, not {}",
+                                  inputs->kind == YamlNode::Kind::Map ? "an empty one"
+                                                                      : config::to_string(inputs->kind)));
         return;
     }
     for (const YamlEntry& entry : inputs->entries) {

@@ -17,7 +17,7 @@ TEST_CASE("each getter reads its kind", "[config]") {
     Section root = config.root();
     CHECK(config.title() == "Mine");
     CHECK(root.count("rows", "", {}) == 128);
-    CHECK(root.frequency("clock", "") == Hertz(1'050'000'000));
+    CHECK(root.clock("clock", "") == Hertz(1'050'000'000));
     CHECK(root.bytes("space", "") == Bytes(25'165'824));
     CHECK(root.bandwidth("link", "") == BytesPerSecond(900'000'000'000));
     CHECK(root.time("delay", "") == Ticks(700'000));
@@ -35,7 +35,7 @@ TEST_CASE("a missing key takes its default", "[config]") {
     Config config = load("device: Mine\n");
     Section mxu = config.root().section("mxu");
     CHECK(mxu.count("rows", "rows of the array", {}, 64) == 64);
-    CHECK(mxu.frequency("clock", "", Hertz(940'000'000)) == Hertz(940'000'000));
+    CHECK(mxu.clock("clock", "", Hertz(940'000'000)) == Hertz(940'000'000));
     CHECK(mxu.time("delay", "", Ticks(0)) == Ticks(0));
     CHECK(mxu.number("share", "", 0, 1, 0.25) == 0.25);
     CHECK_FALSE(mxu.flag("double", "", false));
@@ -50,9 +50,8 @@ TEST_CASE("a missing key takes its default", "[config]") {
 }
 
 TEST_CASE("a wrong value is told with its path and place", "[config]") {
-    CHECK(reading("mxu:\n  clock: 1050\n", [](Section root) {
-              root.section("mxu").frequency("clock", "");
-          }) == "d.yaml:2:10: error: mxu.clock: '1050' has no unit; expected a frequency such as '940 MHz'");
+    CHECK(reading("mxu:\n  clock: 1050\n", [](Section root) { root.section("mxu").clock("clock", ""); }) ==
+          "d.yaml:2:10: error: mxu.clock: '1050' has no unit; expected a frequency such as '940 MHz'");
     CHECK(reading("rows: 24 MiB", [](Section root) { root.count("rows", "", {}); }) ==
           "d.yaml:1:7: error: rows: '24 MiB' is not a plain whole number; a count has no unit");
     CHECK(reading("rows: 0", [](Section root) { root.count("rows", "", {}); }) ==

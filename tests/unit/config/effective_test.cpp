@@ -45,7 +45,7 @@ TEST_CASE("the effective configuration is written as a document", "[effective]")
     Section root = config.root();
     root.text("kind", "which model");
     root.section("mxu").count("rows", "", {});
-    root.section("core").frequency("clock", "", Hertz(1'050'000'000));
+    root.section("core").clock("clock", "", Hertz(1'050'000'000));
     root.section("mxu").count("columns", "", {});
     root.section("mxu").time("delay", "");
     root.section("mxu").list("map", "");

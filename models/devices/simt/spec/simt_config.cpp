@@ -24,20 +24,13 @@ using config::Section;
 // ages. Faster ones would leave 64 bits: the widest port at the fastest clock moves less than 2^63 bytes a
 // second.
 constexpr std::int64_t kMostWays = 1024, kMostChiplets = 64;
-constexpr Hertz kSlowestClock(1'000'000), kFastestClock(100'000'000'000);
+constexpr Hertz kFastestClock(100'000'000'000);
 constexpr std::int64_t kSmallestL2 = 1 << 16, kLargestL2 = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestLine = 1 << 16, kWidestPort = 1 << 24;
 constexpr std::int64_t kLongestLatency = 100'000;
 constexpr std::int64_t kSmallestPage = 4096, kLargestPage = 1 << 30;
 constexpr std::int64_t kMostEntries = 1 << 16;  // of a TLB
 constexpr Ticks kLongestWait(kTicksPerSecond);
-
-Hertz read_clock(Section core) {
-    const Hertz clock = core.frequency("clock", "of SMs, fabric and L2, where power allows it");
-    if (clock < kSlowestClock) core.fail("clock", "slower than 1 MHz, which no machine is");
-    if (clock > kFastestClock) core.fail("clock", "faster than 100 GHz, which no machine is");
-    return clock;
-}
 
 TlbSpec read_tlb(Section tlb) {
     TlbSpec spec;
@@ -268,7 +261,8 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     Section root = config.root();
     SimtSpec spec;
     spec.name = name;
-    spec.core_clock = read_clock(root.section("core"));
+    spec.core_clock = root.section("core").clock("clock", "of SMs, fabric and L2, where power allows it", {},
+                                                 kFastestClock);
     spec.sm = read_sm(root.section("sm"));
     spec.tlb = read_tlb(root.section("tlb"));
     spec.chiplets = read_chiplets(root.section("chiplets"), spec.sm);

@@ -19,7 +19,6 @@ using config::Limits;
 using config::Section;
 
 // Slower than anything built: values beyond these are slips of the pen, and would simulate for ages.
-constexpr Hertz kSlowestClock(1'000'000);
 constexpr Ticks kLongestWait(kTicksPerSecond);
 constexpr std::int64_t kMaxArray =
     4096;  // PEs per side: beyond any machine built, and safe for every product
@@ -214,9 +213,6 @@ void check_mxu(const Section& root, const SystolicSpec& spec) {
 
 /// What no single key can get wrong.
 void cross_check(const Section& root, const SystolicSpec& spec) {
-    if (spec.core_clock < kSlowestClock)
-        root.section("core").fail("clock", fmt::format("slower than {} MHz, which no machine is",
-                                                       kSlowestClock.value() / 1'000'000));
     const PlacementSpec& place = spec.placement;
     const Bytes used =
         place.activation_bytes + place.input_buffer + place.weight_buffer + place.output_buffer;
@@ -246,7 +242,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     SystolicSpec spec;
     spec.name = name;
     Section core = root.section("core");
-    spec.core_clock = core.frequency("clock", "of matrix units, vector unit, scratchpad and sequencer");
+    spec.core_clock = core.clock("clock", "of matrix units, vector unit, scratchpad and sequencer");
     spec.cores = small(core, "count", "equal cores, which share memory, host and chip_link and nothing else",
                        {1, kMostCores}, 1);
     spec.mxu = read_mxu(root.section("mxu"));
