@@ -143,7 +143,8 @@ Windows windows_of(Node& node, const Shape& kernel, const Shape& spatial) {
 }
 
 Shape kernel_of(Node& node, const Shape& weights) {
-    const Shape kernel(weights.begin() + 2, weights.end()), told = node.integers("kernel_shape");
+    Shape kernel(weights.begin() + 2, weights.end());
+    const Shape told = node.integers("kernel_shape");
     if (!told.empty() && told != kernel)
         throw Unsayable(fmt::format("its kernel_shape {} is not that of its weights, {}", to_string(told),
                                     to_string(weights)));
