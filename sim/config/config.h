@@ -74,8 +74,8 @@ class Section {
 public:
     std::int64_t count(std::string_view key, std::string_view meaning, Limits limits,
                        std::optional<std::int64_t> fallback = {});
-    /// "940 MHz", "1.05 GHz", "32 kHz", "100 Hz"; must be a whole number of hertz.
-    /// From 1 MHz, slower than which nothing is that is simulated; at most an edge a picosecond.
+    /// "940 MHz", "1.05 GHz", "1600 kHz"; a whole number of hertz, from 1 MHz, slower than which nothing is
+    /// that is simulated, to an edge a picosecond.
     Hertz clock(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback = {},
                 Hertz fastest = Hertz(kTicksPerSecond));
     /// "24 MiB", "64 KiB", "8 GB", "512 B"; whole bytes. GB is 10^9, GiB 2^30.

@@ -126,6 +126,10 @@ class TestBadInput(SweepTest):
             with self.subTest(words=words):
                 self.refusal("sweep", *words)
 
+    def test_what_is_no_verb_is_named_beside_those_that_are(self):
+        self.assertIn("'sweep' is one argument too many behind an experiment, and 'statsu' is no verb (did you mean 'status'?); "
+                      "expected status, resume, merge, chunk", self.refusal("sweep", "statsu", "sweep"))
+
     def test_somebody_elses_manifest_is_not_written_over(self):
         (self.directory / "proj").mkdir()
         self.write("proj/manifest.csv", "mine\n")

@@ -217,6 +217,8 @@ TEST_CASE("hostile traces end in a message, soon", "[workload]") {
 TEST_CASE("documents of another shape are refused with what was expected", "[workload]") {
     CHECK_THAT(mistakes_of("[1, 2]"), StartsWith("t:1:1: error: a trace must be a map"));
     CHECK_THAT(mistakes_of("trace: t"), Contains("trace: 'layers' is missing: expected a list of layers"));
+    CHECK_THAT(mistakes_of("trace: t\ninputs: {}\n"),
+               Contains("'inputs' must be a map of tensors, not an empty one"));
     CHECK_THAT(mistakes_of("trace: t\ninputs: [x]\nlayers: 5\noutputs: out\n"),
                Contains("t:2:9: error: 'inputs' must be a map of tensors, not a list") &&
                    Contains("t:3:9: error: 'layers' must be a list of at least one layer, not text") &&

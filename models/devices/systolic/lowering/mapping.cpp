@@ -205,7 +205,7 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
 namespace {
 
 /// Of each layer its own, or that of its like in the nearest turn before that has one.
-std::vector<const LayerMapping*> mappings_of(const Mapping& mapping, const Graph& graph) {
+std::vector<const LayerMapping*> by_layer(const Mapping& mapping, const Graph& graph) {
     std::vector<const LayerMapping*> all;
     for (const Layer& layer : graph.layers) {
         const auto found = mapping.layers.find(whole_name(layer));
@@ -233,7 +233,7 @@ std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::strin
             text += fmt::format("  - {{first: {}, last: {}, count: {}}}\n", run.first, run.last, run.count);
     }
     text += mapping.layers.empty() && mapping.dataflows.empty() ? "layers: {}\n" : "layers:\n";
-    const std::vector<const LayerMapping*> mappings = mappings_of(mapping, graph);
+    const std::vector<const LayerMapping*> mappings = by_layer(mapping, graph);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
         const LayerMapping* const found = cut_by_hand(layer.op) ? mappings[i] : nullptr;

@@ -104,8 +104,7 @@ public:
     std::vector<ResultRow> layers() const {
         const std::vector<RunRecord::Window> windows = machine_.record.layer_windows();
         std::vector<Ticks> ends;
-        for (const auto& [layer, last] : windows)
-            ends.push_back(last == CausalLog::kNone ? Ticks(0) : machine_.record.log()[last].time);
+        for (const RunRecord::Window& window : windows) ends.push_back(machine_.record.time_of(window.last));
         std::vector<const SlotAccount*> accounts;
         for (const MatrixUnit* mxu : machine_.mxus()) accounts.push_back(&mxu->account());
         const std::vector<ClassSlots> slots = cut(accounts, ends);

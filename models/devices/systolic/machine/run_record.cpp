@@ -115,28 +115,32 @@ std::size_t RunRecord::go_on_with(const Program& program, std::size_t issued,
     return told - watches_met_;
 }
 
+Ticks RunRecord::time_of(EventId id) const {
+    return id == CausalLog::kNone ? Ticks(0) : log_[id].time;
+}
+
+RunRecord::EventId RunRecord::not_before(EventId before, EventId own) const {
+    return own == CausalLog::kNone || time_of(own) < time_of(before) ? before : own;
+}
+
 std::vector<RunRecord::EventId> RunRecord::layer_ends() const {
     std::vector<EventId> ends = layer_end_;
-    const auto time = [&](EventId id) { return id == CausalLog::kNone ? Ticks(0) : log_[id].time; };
-    for (std::size_t i = 1; i < ends.size(); ++i)
-        if (time(ends[i]) < time(ends[i - 1]) || ends[i] == CausalLog::kNone) ends[i] = ends[i - 1];
+    for (std::size_t i = 1; i < ends.size(); ++i) ends[i] = not_before(ends[i - 1], ends[i]);
     return ends;
 }
 
 std::vector<RunRecord::Window> RunRecord::layer_windows() const {
-    const auto time = [&](EventId id) { return id == CausalLog::kNone ? Ticks(0) : log_[id].time; };
     std::vector<Window> windows;
     for (std::size_t i = 0; i < layer_end_.size(); ++i) windows.push_back({i, layer_end_[i]});
     const auto sliced = [&](const Window& window) { return program_->layers[window.layer].slices > 1; };
     for (auto first = windows.begin(); first != windows.end();) {
         const auto end = std::find_if_not(first, windows.end(), sliced);
         std::stable_sort(first, end,
-                         [&](const Window& a, const Window& b) { return time(a.last) < time(b.last); });
+                         [&](const Window& a, const Window& b) { return time_of(a.last) < time_of(b.last); });
         first = std::find_if(end, windows.end(), sliced);
     }
     for (std::size_t i = 1; i < windows.size(); ++i)
-        if (time(windows[i].last) < time(windows[i - 1].last) || windows[i].last == CausalLog::kNone)
-            windows[i].last = windows[i - 1].last;
+        windows[i].last = not_before(windows[i - 1].last, windows[i].last);
     return windows;
 }
 

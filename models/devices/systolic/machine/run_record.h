@@ -70,6 +70,7 @@ public:
     bool finished() const { return completed_ == program_->commands.size(); }
     /// The completion of everything: the latest of all, kNone before any.
     EventId last() const { return last_; }
+    Ticks time_of(EventId id) const;  ///< 0 for kNone
     /// The last completion of each layer or of any layer before it: their times ascend.
     std::vector<EventId> layer_ends() const;
     /// The time from one layer's end to the next one's: layers in the program's order, but slices of layers
@@ -100,6 +101,8 @@ private:
         Bytes bytes;
     };
 
+    /// `own`, or `before` if that is later.
+    EventId not_before(EventId before, EventId own) const;
     void watch(const std::vector<std::size_t>& layers);
     Watch* watch_of(const Command& command);
 
