@@ -183,6 +183,13 @@ std::vector<std::string> violations(const DeviceResult& result, const Expectatio
     return findings.take();
 }
 
+bool above_peaks(const DeviceResult& result, const Expectations& expected) {
+    Findings findings;
+    check_peaks(result, expected, findings);
+    check_banks(result, expected, findings);
+    return !findings.take().empty();
+}
+
 std::vector<std::string> energy_violations(const DeviceResult& result) {
     Findings findings;
     check_entries(result, findings);

@@ -45,6 +45,9 @@ struct Expectations {
 /// Compulsory bytes are no sum (layers share tensors), and single layers may beat their rooflines (prefetch).
 std::vector<std::string> violations(const DeviceResult& result, const Expectations& expected);
 
+/// Whether `result` breaks the last of these promises: one made of fewer turns than it tells of may seem to.
+bool above_peaks(const DeviceResult& result, const Expectations& expected);
+
 /// Of a result whose energy is whole: each entry's layers sum to its count, layers to the total in every
 /// part, and parts to the ledger.
 std::vector<std::string> energy_violations(const DeviceResult& result);

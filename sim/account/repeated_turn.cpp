@@ -2,8 +2,11 @@
 #include "sim/account/repeated_turn.h"
 
 #include <algorithm>
+#include <array>
 
+#include "sim/account/roofline.h"
 #include "sim/base/check.h"
+#include "sim/base/clock.h"
 
 namespace systole {
 namespace {
@@ -15,7 +18,40 @@ auto over_turns(std::size_t times, std::size_t turns, Until until) {
     return until(turns) * static_cast<std::int64_t>(times / turns) + until(times % turns);
 }
 
-void extend_path(std::vector<CriticalStep>& path, const TurnMarks& marks, std::size_t times) {
+/// What each turn takes more than is marked.
+struct Missing {
+    Cycles cycles;
+    Ticks time;
+    SlotClass owner = SlotClass::Useful;
+};
+
+/// Of the critical path between two marks the class with most of its time.
+SlotClass longest_owner(const Mark& begin, const Mark& end) {
+    std::array<std::int64_t, kSlotClasses> time{};
+    const auto of = [&](SlotClass owner) -> std::int64_t& { return time[static_cast<std::size_t>(owner)]; };
+    for (const CriticalStep& step : end.critical_path) of(step.owner) += step.time.value();
+    for (const CriticalStep& step : begin.critical_path) of(step.owner) -= step.time.value();
+    return static_cast<SlotClass>(std::ranges::max_element(time) - time.begin());
+}
+
+/// How much less turns take than what they do at the device's peaks, shared evenly.
+Missing missing_of(const CheckedResult& run, const TurnMarks& marks) {
+    Work work;
+    Cycles cycles;
+    for (std::size_t i = marks.front().layers; i < marks.back().layers; ++i) {
+        work += work_of(run.result.layers[i]);
+        cycles += run.result.layers[i].cycles;
+    }
+    const Peaks& peaks = run.expected.peaks;
+    const std::int64_t less = (roofline(work, peaks).floor() - cycles).value();
+    if (less <= 0) return {};
+    const auto turns = static_cast<std::int64_t>(turns_of(marks));
+    const Cycles each((less + turns - 1) / turns);
+    return {each, ClockDomain(peaks.clock).after(Ticks(0), each), longest_owner(marks.front(), marks.back())};
+}
+
+void extend_path(std::vector<CriticalStep>& path, const TurnMarks& marks, std::size_t times,
+                 const Missing& missing) {
     const auto sum = [](const std::vector<CriticalStep>& steps, SlotClass owner) {
         Ticks time;
         for (const CriticalStep& step : steps)
@@ -25,12 +61,33 @@ void extend_path(std::vector<CriticalStep>& path, const TurnMarks& marks, std::s
     std::vector<CausalLog::Piece> pieces;
     for (std::size_t i = 0; i < kSlotClasses; ++i) {
         const auto owner = static_cast<SlotClass>(i);
-        const Ticks added = over_turns(times, turns_of(marks), [&](std::size_t n) {
+        Ticks added = over_turns(times, turns_of(marks), [&](std::size_t n) {
             return sum(marks[n].critical_path, owner) - sum(marks[0].critical_path, owner);
         });
+        if (owner == missing.owner) added += missing.time * static_cast<std::int64_t>(times);
         pieces.push_back({Ticks(0), sum(path, owner) + added, owner, CausalLog::kNone});
     }
     path = critical_path(pieces);
+}
+
+/// What is missing is of the owner that most of these turns' clocks have.
+void extend_memory_bus(std::vector<BusClocks>& buses, const TurnMarks& marks, std::size_t times,
+                       const Missing& missing) {
+    std::int64_t all = 0, most = 0;
+    BusClocks* longest = nullptr;
+    for (std::size_t i = 0; i < buses.size(); ++i) {
+        const auto until = [&](std::size_t n) {
+            return marks[n].memory_bus[i].clocks - marks[0].memory_bus[i].clocks;
+        };
+        const std::int64_t clocks = until(turns_of(marks));
+        if (longest == nullptr || clocks > most) most = clocks, longest = &buses[i];
+        all += clocks;
+        buses[i].clocks += over_turns(times, turns_of(marks), until);
+    }
+    const Ticks taken = marks.back().time - marks.front().time;
+    if (longest != nullptr && taken > Ticks(0))
+        longest->clocks += static_cast<std::int64_t>(Int128{all} * missing.time.value() *
+                                                     static_cast<std::int64_t>(times) / taken.value());
 }
 
 /// Energy follows its counters; what has none follows time.
@@ -49,8 +106,9 @@ void extend_energy(DeviceResult& result, Ticks before) {
     result.energy = std::move(energy);
 }
 
-void add_rows(std::vector<ResultRow>& rows, const TurnMarks& marks, std::size_t times,
-              const std::vector<std::string>& names) {
+void add_rows(DeviceResult& result, const TurnMarks& marks, std::size_t times,
+              const std::vector<std::string>& names, const Missing& missing) {
+    std::vector<ResultRow>& rows = result.layers;
     const Mark& end = marks.back();
     const std::size_t count = marks[1].layers - marks[0].layers;
     std::vector<ResultRow> added;
@@ -65,6 +123,12 @@ void add_rows(std::vector<ResultRow>& rows, const TurnMarks& marks, std::size_t 
             row.reused = true;
         }
         now += time_of(marks, turn);
+        if (missing.time == Ticks(0)) continue;
+        const std::int64_t slots = result.total.capacity() / result.total.time().value();
+        ResultRow& last = added.back();
+        last.end = now += missing.time;
+        last.cycles += missing.cycles;
+        last.slots[static_cast<std::size_t>(missing.owner)] += slots * missing.time.value();
     }
     for (std::size_t i = end.layers; i < rows.size(); ++i) {
         rows[i].begin += now - end.time;
@@ -124,16 +188,16 @@ void repeat_turns(CheckedResult& run, const TurnMarks& marks, std::size_t times,
     };
     DeviceResult& result = run.result;
     const Ticks before = result.total.time();
-    add_rows(result.layers, marks, times, names);
+    const Missing missing = missing_of(run, marks);
+    add_rows(result, marks, times, names, missing);
     extend_total(result, end.layers, names.size());
     result.total.compulsory_dram += added([](const Mark& mark) { return mark.compulsory_dram; });
     result.total.roofline = roofline(work_of(result.total), run.expected.peaks);
-    extend_path(result.critical_path, marks, times);
+    extend_path(result.critical_path, marks, times, missing);
     result.total.bound_by = bound_by(result.critical_path, result.total.roofline);
     for (std::size_t i = 0; i < result.stats.size(); ++i)
         result.stats[i].value += added([i](const Mark& mark) { return mark.counts[i]; });
-    for (std::size_t i = 0; i < result.memory_bus.size(); ++i)
-        result.memory_bus[i].clocks += added([i](const Mark& mark) { return mark.memory_bus[i].clocks; });
+    extend_memory_bus(result.memory_bus, marks, times, missing);
     extend_energy(result, before);
     for (std::size_t i = end.layers; i < end.layers + names.size(); ++i)
         expect_row(run.expected, result.layers[i]);

@@ -43,7 +43,9 @@ struct CheckedResult {
 };
 
 /// Puts the turns between the marks behind themselves, one after the other and over again, `times` in all.
-/// `names`: of all rows that are added. Marks further on are stale then.
+/// `names`: of all rows that are added. Marks further on are stale then. Where a turn's end moves, so few may
+/// take less than their work does at the device's peaks, and many like them would be faster than the machine:
+/// each that is added takes then so much more of what turns spend most of their critical path on.
 void repeat_turns(CheckedResult& run, const TurnMarks& marks, std::size_t times,
                   const std::vector<std::string>& names);
 

@@ -31,6 +31,19 @@ std::string_view to_string(Level level) {
     return kNames.at(static_cast<std::size_t>(level));
 }
 
+Work& Work::operator+=(const Work& other) {
+    macs += other.macs;
+    lane_cycles += other.lane_cycles;
+    on_chip_read += other.on_chip_read;
+    on_chip_written += other.on_chip_written;
+    dram += other.dram;
+    host_in += other.host_in;
+    host_out += other.host_out;
+    chips_in += other.chips_in;
+    chips_out += other.chips_out;
+    return *this;
+}
+
 Cycles Roofline::floor() const {
     return *std::ranges::max_element(cycles);
 }

@@ -54,6 +54,8 @@ struct Work {
     Bytes dram;
     Bytes host_in, host_out;
     Bytes chips_in = {}, chips_out = {};
+
+    Work& operator+=(const Work& other);
 };
 
 /// Cycles that the work of each level takes at its peak, rounded up.

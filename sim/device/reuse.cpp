@@ -109,7 +109,7 @@ public:
             if (!marked) return std::nullopt;
             last = judged(growing.left(), *std::move(marked));
         }
-        return agree(*last) ? std::optional(lengthen(*last)) : std::nullopt;
+        return agree(*last) ? lengthen(*last) : std::nullopt;
     }
 
 private:
@@ -279,8 +279,9 @@ private:
         return doubt * promise(rules_.differ) <= all;
     }
 
-    /// The result made as long as that of all turns.
-    DeviceResult lengthen(Attempt& attempt) const {
+    /// The result made as long as that of all turns. Nothing if the last ones of a round that is cut off
+    /// would be faster than the device.
+    std::optional<DeviceResult> lengthen(Attempt& attempt) const {
         for (std::size_t b = worth_it_.size(); b-- > 0;) {  // from the last on: marks before it stay true
             const std::size_t times = left_out(attempt, b);
             if (times == 0) continue;
@@ -293,6 +294,7 @@ private:
         // Turns that had begun when it was known that they need not come behind those left out now.
         std::vector<ResultRow>& rows = attempt.run.checked.result.layers;
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = all_.names[i];
+        if (above_peaks(attempt.run.checked.result, attempt.run.checked.expected)) return std::nullopt;
         check_invariants(attempt.run.checked.result, attempt.run.checked.expected);
         return std::move(attempt.run.checked.result);
     }

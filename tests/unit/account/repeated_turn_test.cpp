@@ -63,7 +63,7 @@ struct Block {
         run.expected.macs = Macs(26);
         run.expected.ends = {{Place::Dram, Bytes(260), Bytes(26)}};
         run.expected.peaks = {
-            {26, 1}, 1, {}, BytesPerSecond(1'000'000'000'000), {}, Hertz(1'000'000'000'000)};
+            {26, 1}, 2, {}, BytesPerSecond(10'000'000'000'000), {}, Hertz(1'000'000'000'000)};
         marks = {mark_at(1, 100, 0, 2, 1, 1), mark_at(2, 110, 6, 5, 2, 3), mark_at(3, 130, 20, 9, 4, 7)};
     }
 
@@ -145,8 +145,8 @@ TEST_CASE("the roofline of the total is that of all the work, and the run is bou
     block.repeat();
     const DeviceResult& result = block.run.result;
     CHECK(result.total.roofline.at(Level::Compute) == Cycles(2));  // 47 MACs at 26 a cycle
-    CHECK(result.total.roofline.at(Level::Vector) == Cycles(102));
-    CHECK(result.total.roofline.at(Level::Memory) == Cycles(561));  // a byte a cycle
+    CHECK(result.total.roofline.at(Level::Vector) == Cycles(51));
+    CHECK(result.total.roofline.at(Level::Memory) == Cycles(57));  // 561 bytes at ten a cycle
     CHECK(result.total.bound_by == "memory");
 }
 
@@ -189,6 +189,44 @@ TEST_CASE("what is expected of a run grows by the turns that are repeated") {
     CHECK(expected.macs == Macs(51));
     CHECK(expected.ends[0].out == Bytes(510));
     CHECK(expected.ends[0].in == Bytes(51));
+}
+
+TEST_CASE("turns that take less than the device's peaks allow are repeated as long as these ask for") {
+    Block block;
+    DeviceResult& result = block.run.result;
+    result.total.slots[static_cast<std::size_t>(SlotClass::Tail)] = 320 - 35;  // two slots a tick
+    result.memory_bus.push_back({"idle", 20});
+    const std::vector<std::int64_t> idle{0, 10, 20};
+    for (std::size_t i = 0; i < block.marks.size(); ++i)
+        block.marks[i].memory_bus.push_back({"idle", idle[i]});
+    // 16 matrix MACs of two turns take 36 ticks then, where 30 are marked: three more each.
+    block.run.expected.peaks.macs = {4, 9};
+    block.repeat();
+
+    const std::vector<ResultRow>& rows = result.layers;
+    REQUIRE(rows.size() == 7);
+    const std::vector<std::int64_t> times{100, 10, 20, 13, 23, 13, 30};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        INFO("row " << i);
+        CHECK(rows[i].time() == Ticks(times[i]));
+        CHECK(rows[i].cycles == Cycles(times[i]));
+        if (i > 0) CHECK(rows[i].begin == rows[i - 1].end);
+    }
+    CHECK(result.total.end == Ticks(160 + 49));
+    CHECK(result.total.cycles == Cycles(160 + 49));
+    // Most of the turns' critical path is useful work.
+    CHECK(slots(rows[3], SlotClass::Useful) == 7 + 2 * 3);
+    CHECK(slots(result.total, SlotClass::Useful) == 26 + 25 + 2 * 9);
+    CHECK(slots(result.total, SlotClass::Memory) == 16);
+    CHECK(block.run.expected.capacity == 1000 + 25 + 3 * 9 + 2 * 9);
+    std::vector<std::int64_t> path(kSlotClasses);
+    for (const CriticalStep& step : result.critical_path)
+        path[static_cast<std::size_t>(step.owner)] = step.time.value();
+    CHECK(path[static_cast<std::size_t>(SlotClass::Useful)] == 30 + 20 + 6 + 9);
+    CHECK(path[static_cast<std::size_t>(SlotClass::Memory)] == 130 + 10 + 4);
+    // 3 and 20 clocks in 30 ticks: 9 more ticks are 6.9 clocks, which idle ones have.
+    CHECK(result.memory_bus[0].clocks == 6 + 3 + 1);
+    CHECK(result.memory_bus[1].clocks == 20 + 20 + 10 + 6);
 }
 
 TEST_CASE("each row that is added has a name") {

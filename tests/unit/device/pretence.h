@@ -42,6 +42,7 @@ struct Pretence {
     std::function<std::int64_t(const std::string& layer)> bytes_of = [](const std::string& layer) {
         return layer.ends_with(".b") ? 20 : 10;
     };
+    MacRate rate = {2};
     mutable std::vector<std::size_t> layers_run = {};
 
     MarkedRun operator()(const ShorterGraph& shorter, const std::vector<std::size_t>& marks) const {
@@ -91,7 +92,7 @@ struct Pretence {
         run.checked.expected = {now.value(),
                                 total.macs,
                                 {{Place::Dram, Bytes(bytes), Bytes(0)}},
-                                {{2}, 0, {}, BytesPerSecond::max(), BytesPerSecond(1), result.clock}};
+                                {rate, 0, {}, BytesPerSecond::max(), BytesPerSecond(1), result.clock}};
         return run;
     }
 

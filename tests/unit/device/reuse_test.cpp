@@ -153,6 +153,22 @@ TEST_CASE("turns that go in rounds stand for those left out place by place") {
     }
 }
 
+TEST_CASE("a result that were faster than the device is none") {
+    // Two turns take what their MACs do at the peak. Of 81 there is one more of the longer or of the shorter.
+    for (const int longer : {0, 1}) {
+        Pretence device{[longer](const std::string& layer) {
+            if (!layer.starts_with("block0.")) return 50'000;
+            return std::stoi(layer.substr(7)) % 2 == longer ? 51'000 : 49'000;
+        }};
+        device.rate = {1, 50'000};
+        const Graph graph = blocks_of({81});
+        const auto result = run_reusing(graph, std::cref(device));
+        CAPTURE(longer);
+        REQUIRE(result.has_value() == (longer == 0));
+        if (result) check_equal(*result, device.whole(graph));
+    }
+}
+
 TEST_CASE("turns that differ by more than the first of them told are simulated again") {
     // Turns 2, 7, ... take 1/500 longer, turns 5, 16, ... 1/100: three differ by 4/2000, more by 20/2000.
     const Pretence device{[](const std::string& layer) {
