@@ -39,6 +39,12 @@ void require_room_for_files(const fs::path& directory, const fs::path& wanted) {
     ::unlink(probe.c_str());
 }
 
+void refuse_dash(const fs::path& path) {
+    if (path == "-")
+        cannot("write", path,
+               "a file of that name is './-'; what goes to the standard output needs no option");
+}
+
 /// Whether `path` is `place`, or below it.
 bool lies_in(const fs::path& path, const fs::path& place) {
     return std::mismatch(place.begin(), place.end(), path.begin(), path.end()).first == place.end();
@@ -80,6 +86,7 @@ bool are_one_file(const fs::path& one, const fs::path& other) {
 }
 
 void require_writable_file(const fs::path& path) {
+    refuse_dash(path);
     std::error_code ignored;  // then the status says that nothing is there
     const fs::file_status status = fs::symlink_status(path, ignored);
     if (fs::exists(status) && !fs::is_regular_file(status)) cannot("write", path, "it is not a plain file");
@@ -89,6 +96,7 @@ void require_writable_file(const fs::path& path) {
 
 void require_writable_directory(const fs::path& path) {
     if (path.empty()) cannot("write", path, "the name is empty");
+    refuse_dash(path);
     std::error_code ignored;
     fs::path existing = fs::absolute(path);
     while (!fs::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();

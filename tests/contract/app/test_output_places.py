@@ -120,6 +120,18 @@ axes:
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"cannot write to the standard output", done.stderr)
 
+    def test_a_dash_is_no_output(self):
+        """By which somebody may mean the standard output."""
+        for words in (("run", DEVICE, TRACE, "-o", "-"), ("run", DEVICE, TRACE, "--timeline", "-"), ("run", DEVICE, TRACE, "--report", "-"),
+                      ("compare", TRACE, "--device", DEVICE, "--device", "tpu_v4", "-o", "-"), ("lower", DEVICE, TRACE, "-o", "-"),
+                      ("op", DEVICE, "matmul", "m=4", "n=4", "k=4", "dtype=int8", "--timeline", "-"),
+                      ("trace", "llm", "llama3_8b", "-o", "-"), ("dram", "teaching", "--pattern", "stream", "-o", "-"),
+                      ("dram", "teaching", "--pattern", "stream", "--save-trace", "-"), ("sweep", "bandwidth", "-o", "-")):
+            with self.subTest(words=words):
+                self.assertIn("'./-'", self.refusal(*words))
+        self.answer("lower", DEVICE, TRACE, "-o", "./-")
+        self.assertEqual(self.files(), ["-"])
+
     def test_a_folder_that_is_gone_is_named(self):
         done = subprocess.run(["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" run teaching_4x4 three_layers -o x',
                                PROGRAM], cwd=self.directory, stderr=subprocess.PIPE)
