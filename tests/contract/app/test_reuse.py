@@ -91,6 +91,14 @@ class Reuse(ProgramTest):
         self.assertAlmostEqual(few["total"]["cycles"], whole["total"]["cycles"], delta=0.001 * whole["total"]["cycles"])
         self.assertEqual(few["total"]["bytes"], whole["total"]["bytes"])
 
+    def test_turns_that_go_in_pairs_until_one_slips_are_known_as_well(self):
+        """Of a cache of four heads: 9 and 10 refreshes by turns, 9 twice now and then; and the first ten pairs take longer than others."""
+        words = ("op", "tpu_v4", "attention", "q_len=1", "kv_len=524288", "heads=4", "head_dim=128", "cache=true", "dtype=bf16")
+        few, whole = (json.loads(self.answer(*words, "--set", f"run.reuse={reuse}", "--format", "json"))["devices"][0]
+                      for reuse in ("on", "off"))
+        self.assertTrue(few["layers"][0]["reused"])
+        self.assertAlmostEqual(few["total"]["cycles"], whole["total"]["cycles"], delta=0.001 * whole["total"]["cycles"])
+
     def test_steps_are_all_simulated_where_somebody_wants_to_see_them(self):
         asked = ("op", "tpu_v4", "matmul", "m=65536", "n=1024", "k=1024", "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
         for more in (("--set", "run.launch=stream"), ("--timeline", "t.json")):

@@ -267,7 +267,7 @@ TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the
     CHECK(uncertainty(turns.marks, {1}, 5, TurnsDiffer::ByChance) == Ticks(0));
 }
 
-TEST_CASE("while turns are simulated, half of them have to agree, and three rounds") {
+TEST_CASE("while turns are simulated, half of them have to agree, and eight rounds") {
     const auto by_time = [](const std::vector<std::int64_t>& times) {
         return agreement_by_time(of(times).marks, Ticks(0)).turns;
     };
@@ -278,8 +278,14 @@ TEST_CASE("while turns are simulated, half of them have to agree, and three roun
     CHECK(by_time(two_of_five) == 0);
     CHECK(turns_that_agree(of(two_of_five).result, of(two_of_five).marks, Ticks(0)) == 2);
     // Rounds of two.
-    CHECK(by_time({1000, 1300, 1000, 1300}) == 0);
-    CHECK(by_time({1000, 1300, 1000, 1300, 1000, 1300}) == 6);
+    const auto by_turns = [](std::size_t turns) {
+        std::vector<std::int64_t> times;
+        for (std::size_t i = 0; i < turns; ++i) times.push_back(i % 2 == 0 ? 1000 : 1300);
+        return times;
+    };
+    CHECK(by_time(by_turns(4)) == 0);
+    CHECK(by_time(by_turns(14)) == 0);
+    CHECK(by_time(by_turns(16)) == 16);
 }
 
 }  // namespace systole
