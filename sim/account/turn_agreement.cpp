@@ -209,23 +209,44 @@ Agreement best_round(std::size_t longest, Alike alike) {
     return best;
 }
 
+/// By which layers of a turn may differ from those of another, at most.
+Ticks most_apart(const TurnMarks& rounds, std::size_t round, Ticks jitter) {
+    const auto turn = time_of(rounds, turns_of(rounds) - 1).value() / static_cast<std::int64_t>(round);
+    return 2 * jitter + Ticks(turn / kLayerFineness);
+}
+
+/// Layer by layer, turn `turn` does what the last one does, in about the same time.
+bool like_the_last(const DeviceResult& result, const TurnMarks& marks, std::size_t turn, Ticks most,
+                   TurnsDiffer how) {
+    const Mark &begin = marks[turn], &last = marks[turns_of(marks) - 1];
+    const std::size_t count = marks[1].layers - marks[0].layers;
+    SYSTOLE_CHECK(marks[turn + 1].layers == begin.layers + count, "turns of {} and {} layers", count,
+                  marks[turn + 1].layers - begin.layers);
+    for (std::size_t i = 0; i < count; ++i)
+        if (!rows_agree(result.layers[begin.layers + i], result.layers[last.layers + i], most, how))
+            return false;
+    return true;
+}
+
+/// A window of turns that tells what all take.
+Agreement by_refreshes(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                       const Refreshes& refreshes, std::size_t blocks) {
+    const RefreshWindow window = refresh_window(marks, refreshes, blocks);
+    const Ticks most = most_apart(marks, 1, jitter);
+    for (std::size_t n = 1; n <= window.turns; ++n)
+        if (!like_the_last(result, marks, turns_of(marks) - n, most, TurnsDiffer::InRounds)) return {};
+    return {window.turns, 1, window.off};
+}
+
 /// So many rounds, of the last ones, agree as turns have to: layers are held to the time of a turn.
 std::size_t rounds_that_agree(const DeviceResult& result, const TurnMarks& marks, std::size_t round,
                               Ticks jitter, TurnsDiffer how) {
-    const std::size_t all = turns_of(marks), count = marks[1].layers - marks[0].layers;
-    const std::size_t last = marks[all - 1].layers;
-    const auto turn = time_of(marks, all - 1).value() / static_cast<std::int64_t>(round);
-    const Ticks most = 2 * jitter + Ticks(turn / kLayerFineness);
+    const std::size_t all = turns_of(marks);
+    const Ticks most = most_apart(marks, round, jitter);
     Wanted wanted(result, marks, jitter, how);
     std::size_t agreed = 0;
     for (std::size_t n = 1; n <= all; ++n) {
-        const Mark &begin = marks[all - n], &end = marks[all - n + 1];
-        SYSTOLE_CHECK(end.layers == begin.layers + count, "turns of {} and {} layers", count,
-                      end.layers - begin.layers);
-        bool alike = true;
-        for (std::size_t i = 0; i < count && alike; ++i)
-            alike = rows_agree(result.layers[begin.layers + i], result.layers[last + i], most, how);
-        if (!alike) break;
+        if (!like_the_last(result, marks, all - n, most, how)) break;
         const std::size_t enough = wanted.with(all - n);
         if (n > 1 && enough <= n) agreed = n;
     }
@@ -246,10 +267,13 @@ bool sample_suffices(const TurnMarks& marks) {
     return times.wanted() <= turns_of(marks);
 }
 
-Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
-    return best_round(longest_round(marks, how), [&](std::size_t round) {
+Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how,
+                    const Refreshes& refreshes, std::size_t blocks) {
+    const Agreement rounds = best_round(longest_round(marks, how), [&](std::size_t round) {
         return rounds_that_agree(result, rounds_of(marks, round), round, jitter, how);
     });
+    if (rounds.turns > 0 || how == TurnsDiffer::ByChance) return rounds;
+    return by_refreshes(result, marks, jitter, refreshes, blocks);
 }
 
 Agreement agreement_by_time(const TurnMarks& marks, Ticks jitter) {
@@ -268,6 +292,10 @@ Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t t
         const double turns = std::sqrt(left_out * left_out / static_cast<double>(agreed.turns) + left_out);
         return Ticks(static_cast<std::int64_t>(Sample::doubt(sample.count()) * turns * sample.deviation()));
     }
+    if (agreed.off)
+        return Ticks(
+            static_cast<std::int64_t>(Int128{agreed.off->value()} * static_cast<std::int64_t>(times) /
+                                      static_cast<std::int64_t>(agreed.turns)));
     const TurnTimes rounds = times_of(rounds_of(marks, agreed.round), agreed.turns / agreed.round);
     const auto left_out = static_cast<std::int64_t>((times + agreed.round - 1) / agreed.round);
     return Ticks(

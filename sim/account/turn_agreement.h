@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
+#include "sim/account/refresh_window.h"
 #include "sim/account/repeated_turn.h"
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
@@ -58,14 +60,18 @@ constexpr std::size_t kLongestRound = 4;
 struct Agreement {
     std::size_t turns = 0;  ///< so many, from the last one back, whole rounds; 0 if none may
     std::size_t round = 1;  ///< after so many turns all goes as before
+    /// By which they may be off together, where that is known otherwise than by how turns or rounds differ.
+    std::optional<Ticks> off = {};
 };
 
 /// As turns_that_agree(). Where turns InRounds do not agree one by one, so do perhaps those that are two,
 /// three or four apart: what one turn leaves behind makes the next another, which leaves behind what the
 /// first met. Such rounds are then what has to agree, instead of turns. Of rounds of several lengths those
-/// stand for the others that tell of the most turns, of equals the shortest.
+/// stand for the others that tell of the most turns, of equals the shortest. Where rounds do not agree
+/// either, and it is known when the memory refreshes, a window of turns may (refresh_window(), `blocks`).
 Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
-                    TurnsDiffer how = TurnsDiffer::InRounds);
+                    TurnsDiffer how = TurnsDiffer::InRounds, const Refreshes& refreshes = {},
+                    std::size_t blocks = 1);
 
 /// As above, of turns InRounds that are still being simulated and looked at again and again: as far as times
 /// alone tell, and if at least half of them agree, of rounds at least eight.

@@ -2,6 +2,7 @@
 #include "sim/device/equal_turns.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/workload/shorter_graph.h"
 
@@ -53,9 +54,13 @@ std::vector<TurnMarks> by_block(const std::vector<std::size_t>& marked, const st
     return marks;
 }
 
-Ticks doubt_of(const TurnMarks& marks, const Agreement& agreed, std::size_t times, Ticks jitter,
-               TurnsDiffer how) {
-    return uncertainty(marks, agreed, times, how) + last_turns_differ(marks, agreed) + 2 * jitter;
+Ticks doubt_of(const TurnMarks& marks, const Agreement& agreed, std::size_t times, TurnsDiffer how) {
+    return uncertainty(marks, agreed, times, how) + last_turns_differ(marks, agreed);
+}
+
+Ticks doubt_of_ends(std::size_t blocks, Ticks jitter) {
+    const double ends = 2 * std::sqrt(static_cast<double>(blocks)) * static_cast<double>(jitter.value());
+    return Ticks(static_cast<std::int64_t>(std::ceil(ends)));
 }
 
 }  // namespace systole

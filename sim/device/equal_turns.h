@@ -43,8 +43,12 @@ TurnsLeft with_turns(const EqualTurns& all, std::vector<std::size_t> turns, std:
 std::vector<TurnMarks> by_block(const std::vector<std::size_t>& marked, const std::vector<Mark>& met);
 
 /// By how much a run may be off whose last `times` turns of a block but kLastTurns are left out: those turns,
-/// the last ones in their place, and a refresh of `jitter` more or less at either end of what comes behind.
-Ticks doubt_of(const TurnMarks& marks, const Agreement& agreed, std::size_t times, Ticks jitter,
+/// and the last ones in their place.
+Ticks doubt_of(const TurnMarks& marks, const Agreement& agreed, std::size_t times,
                TurnsDiffer how = TurnsDiffer::InRounds);
+
+/// By how much it may be off for a refresh of `jitter` more or less at either end of what comes behind each
+/// of so many blocks: these are independent, so that together they count as the root of their number does.
+Ticks doubt_of_ends(std::size_t blocks, Ticks jitter);
 
 }  // namespace systole

@@ -97,19 +97,20 @@ public:
     }
 
     /// The same where a run can get more turns on the way.
-    std::optional<DeviceResult> result_growing(std::size_t ahead, const RunGrowing& run) {
+    std::optional<DeviceResult> result_growing(const GrowingRules& rules, const RunGrowing& run) {
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
-        std::optional<Attempt> last = attempt(turns_at_first(), Looks::No);
-        if (!last) return std::nullopt;
-        if (!agree(*last)) {
-            GrowingTurns growing(all_, last->run.jitter, ahead);
-            std::optional<MarkedRun> marked =
-                run(growing.left(),
-                    [&growing](const auto& met, const auto& begun) { return growing.look(met, begun); });
-            if (!marked) return std::nullopt;
-            last = judged(growing.left(), *std::move(marked));
+        if (rules.few_agree) {
+            std::optional<Attempt> few = attempt(turns_at_first(), Looks::No);
+            if (!few) return std::nullopt;
+            if (agree(*few)) return lengthen(*few);
         }
-        return agree(*last) ? lengthen(*last) : std::nullopt;
+        GrowingTurns growing(all_, rules);
+        std::optional<MarkedRun> marked = run(growing.left(), [&growing](const auto& met, const auto& begun) {
+            return growing.look(met, begun);
+        });
+        if (!marked) return std::nullopt;
+        Attempt grown = judged(growing.left(), *std::move(marked));
+        return agree(grown) ? lengthen(grown) : std::nullopt;
     }
 
 private:
@@ -207,9 +208,11 @@ private:
         Attempt attempt{left.turns, std::move(run), {}, {}};
         attempt.marks = by_block(left.marked, attempt.run.marks);
         for (std::size_t b = 0; b < attempt.turns.size(); ++b)
-            attempt.agreed.push_back(worth_it_[b] ? agreement(attempt.run.checked.result, attempt.marks[b],
-                                                              attempt.run.jitter, rules_.differ)
-                                                  : Agreement{});
+            attempt.agreed.push_back(
+                worth_it_[b] ? agreement(attempt.run.checked.result, attempt.marks[b], attempt.run.jitter,
+                                         rules_.differ, attempt.run.refreshes,
+                                         static_cast<std::size_t>(std::ranges::count(worth_it_, true)))
+                             : Agreement{});
         return attempt;
     }
 
@@ -268,14 +271,17 @@ private:
     /// and the last ones for them, and a refresh more or less at either end of what comes behind a block.
     bool sure_enough(const Attempt& attempt) const {
         Int128 all = attempt.run.checked.result.total.time().value(), doubt = 0;
+        std::size_t blocks = 0;
         for (std::size_t b = 0; b < worth_it_.size(); ++b) {
             const TurnMarks& marks = attempt.marks[b];
             const std::size_t times = left_out(attempt, b);
             if (times == 0) continue;
-            doubt += doubt_of(marks, attempt.agreed[b], times, attempt.run.jitter, rules_.differ).value();
+            ++blocks;
+            doubt += doubt_of(marks, attempt.agreed[b], times, rules_.differ).value();
             all += Int128{(marks.back().time - marks.front().time).value()} *
                    static_cast<std::int64_t>(times) / static_cast<std::int64_t>(marks.size() - 1);
         }
+        doubt += doubt_of_ends(blocks, attempt.run.jitter).value();
         return doubt * promise(rules_.differ) <= all;
     }
 
@@ -317,9 +323,9 @@ std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns&
     return Reuse(turns, attempts_of(run), rules).result();
 }
 
-std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns& at_first, std::size_t ahead,
-                                        const RunGrowing& run) {
-    return Reuse(turns, attempts_of(at_first), {}).result_growing(ahead, run);
+std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns& at_first,
+                                        const GrowingRules& rules, const RunGrowing& run) {
+    return Reuse(turns, attempts_of(at_first), {}).result_growing(rules, run);
 }
 
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, const ReuseRules& rules) {

@@ -17,6 +17,7 @@
 #include "sim/account/turn_agreement.h"
 #include "sim/base/units.h"
 #include "sim/device/equal_turns.h"
+#include "sim/device/growing_turns.h"
 #include "sim/workload/graph.h"
 #include "sim/workload/shorter_graph.h"
 
@@ -25,9 +26,10 @@ namespace systole {
 /// A run of a shorter network with what is needed to make it longer again.
 struct MarkedRun {
     CheckedResult checked;
-    std::vector<Mark> marks;  ///< one for each that was asked for
-    Ticks jitter;             ///< by which a layer's time may differ for no other reason than refresh
-    Ticks longest;            ///< time that can be accounted for
+    std::vector<Mark> marks;   ///< one for each that was asked for
+    Ticks jitter;              ///< by which a layer's time may differ for no other reason than refresh
+    Ticks longest;             ///< time that can be accounted for
+    Refreshes refreshes = {};  ///< whose times `jitter` is
 };
 
 /// Whether turns of `graph` may not all be simulated: it has a block of so many equal ones.
@@ -72,11 +74,11 @@ using HowManyTurns = std::function<std::optional<TurnsLeft>(const std::vector<Ma
 using RunGrowing =
     std::function<std::optional<MarkedRun>(const TurnsLeft& at_first, const HowManyTurns& how_many)>;
 
-/// As run_reusing(), where a run can get more turns on the way: if the first few do not agree, all that is
-/// wanted is found in a second run, of each block by itself. Turns mostly begin so many `ahead` of the one
-/// that ends. Nothing as well if the last turns had begun before there could be more.
-std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns& at_first, std::size_t ahead,
-                                        const RunGrowing& run);
+/// As run_reusing(), where a run can get more turns on the way: if the first few do not agree, or cannot, all
+/// that is wanted is found in one run, of each block by itself. Nothing as well if the last turns had begun
+/// before there could be more.
+std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns& at_first,
+                                        const GrowingRules& rules, const RunGrowing& run);
 
 /// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, if
 /// they do not come to agree, or if `run` gives nothing. Throws UserError for a run that is too long to be

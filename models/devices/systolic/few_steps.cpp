@@ -146,11 +146,15 @@ std::vector<RepeatedSteps> in_turns(const Program& program, const std::vector<Re
 
 /// The longest blocks whose ends are not too uncertain; none if they are less than half of the program.
 std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec& spec) {
-    const Int128 doubt = 2 * spec.memory.longest_refresh().value() * Int128{promise(TurnsDiffer::InRounds)};
     const Int128 floor = floor_of(program, spec).value();
     // A run takes up to about twice as long as the floor says.
-    const std::size_t most =
-        doubt == 0 ? kMostBlocks : static_cast<std::size_t>(std::min<Int128>(2 * floor / doubt, kMostBlocks));
+    const auto known = [&](std::size_t blocks) {
+        return Int128{doubt_of_ends(blocks, spec.memory.longest_refresh()).value()} *
+                   promise(TurnsDiffer::InRounds) <=
+               2 * floor;
+    };
+    std::size_t most = 0;
+    while (most < kMostBlocks && known(most + 1)) ++most;
     if (most == 0 || floor < kLeast.value()) return {};
     const std::int64_t cycle = spec.memory.is_dram() ? address_cycle(spec.memory) : 1;
     std::vector<RepeatedSteps> blocks =
@@ -211,6 +215,22 @@ std::size_t turns_ahead(const Program& program, const std::vector<RepeatedSteps>
     return ahead;
 }
 
+/// Two turns may agree only if a refresh is no more than a thousandth of them, and turns take two times as
+/// long as at their peaks, or less.
+bool two_may_agree(const std::vector<RepeatedSteps>& blocks, Ticks jitter, Ticks floor) {
+    std::size_t steps = 0;
+    for (const RepeatedSteps& block : blocks) steps += block.steps;
+    return Int128{4} * floor.value() >=
+           Int128{promise(TurnsDiffer::InRounds)} * jitter.value() * static_cast<std::int64_t>(steps);
+}
+
+GrowingRules rules_of(const Program& program, const std::vector<RepeatedSteps>& blocks,
+                      const SystolicSpec& spec) {
+    const Ticks jitter = spec.memory.longest_refresh();
+    return {turns_ahead(program, blocks, spec), jitter, refreshes_of(spec.memory),
+            two_may_agree(blocks, jitter, floor_of(program, spec))};
+}
+
 /// Runs so many turns, and with how many it goes on it is told. Nothing if commands that are issued would be
 /// others then.
 std::optional<MarkedRun> run_growing(const Program& program, const std::vector<RepeatedSteps>& blocks,
@@ -249,7 +269,7 @@ std::optional<DeviceResult> run_turns(const EqualTurns& turns, const Program& pr
     const RunGrowing growing = [&](const TurnsLeft& at_first, const HowManyTurns& how_many) {
         return run_growing(program, blocks, at_first, spec, options, how_many);
     };
-    return systole::run_growing(turns, run, turns_ahead(program, blocks, spec), growing);
+    return systole::run_growing(turns, run, rules_of(program, blocks, spec), growing);
 }
 
 }  // namespace

@@ -126,6 +126,11 @@ struct DramSpec {
         const char* const time = refresh == RefreshPolicy::PerBank ? "RFCSB" : "RFC";
         return ClockDomain(clock).after(Ticks(0), Cycles(timing.at(time)));
     }
+    /// From one refresh of all banks to the next; nothing where they come otherwise, or may be postponed.
+    std::optional<Ticks> refresh_interval() const {
+        if (!is_dram() || refresh != RefreshPolicy::AllBank || refresh_postpone > 0) return std::nullopt;
+        return ClockDomain(clock).after(Ticks(0), Cycles(timing.at("REFI")));
+    }
     /// What all data buses together move; max() for an ideal memory. Rounded down to a whole byte a second.
     BytesPerSecond peak() const {
         if (kind == Kind::Ideal) return BytesPerSecond::max();

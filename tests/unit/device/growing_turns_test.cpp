@@ -29,18 +29,20 @@ struct Growing {
         const RunTurns at_first = [&](const auto& turns, const auto& marks) {
             return device(shorten(graph, turns), marks);
         };
-        return run_growing(equal, at_first, told, [&](const TurnsLeft& first, const HowManyTurns& how_many) {
-            left = first;
-            ++grew;
-            for (std::size_t met = 1; met <= left.marks.size(); ++met) {
-                const MarkedRun now = run(left);
-                const std::vector<Mark> marks(now.marks.begin(),
-                                              now.marks.begin() + static_cast<std::ptrdiff_t>(met));
-                if (auto other = how_many(marks, begun(marks.back().layers + ahead)))
-                    left = *std::move(other);
-            }
-            return run(left);
-        });
+        return run_growing(equal, at_first, {told, device.jitter, {}},
+                           [&](const TurnsLeft& first, const HowManyTurns& how_many) {
+                               left = first;
+                               ++grew;
+                               for (std::size_t met = 1; met <= left.marks.size(); ++met) {
+                                   const MarkedRun now = run(left);
+                                   const std::vector<Mark> marks(
+                                       now.marks.begin(),
+                                       now.marks.begin() + static_cast<std::ptrdiff_t>(met));
+                                   if (auto other = how_many(marks, begun(marks.back().layers + ahead)))
+                                       left = *std::move(other);
+                               }
+                               return run(left);
+                           });
     }
     /// Turns of each block among the first `layers` layers, one for each.
     std::vector<std::size_t> begun(std::size_t layers) const {
@@ -155,8 +157,8 @@ TEST_CASE("where a run cannot go on nothing is known") {
     const RunTurns at_first = [&](const auto& turns, const auto& marks) {
         return device(shorten(growing.graph, turns), marks);
     };
-    CHECK_FALSE(
-        run_growing(growing.equal, at_first, 3, [](const auto&, const auto&) { return std::nullopt; }));
+    CHECK_FALSE(run_growing(growing.equal, at_first, {3, growing.device.jitter, {}},
+                            [](const auto&, const auto&) { return std::nullopt; }));
 }
 
 TEST_CASE("where the last turns have begun before there could be more nothing is known") {

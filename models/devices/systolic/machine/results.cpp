@@ -245,6 +245,12 @@ MacRate peak_of(const SystolicSpec& spec, const LayerInfo& layer) {
     return peak_of(spec, formats_of(layer));
 }
 
+Refreshes refreshes_of(const DramSpec& memory) {
+    const auto every = memory.refresh_interval();
+    if (!every) return {};
+    return {memory.longest_refresh(), *every, *every - memory.refresh_phase};
+}
+
 MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
                      const std::vector<std::size_t>& marks) {
     const Program& program = machine.record.program();
@@ -295,6 +301,7 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     ProgramCounts(program, spec, protocol.launch, program.layers.size()).hold(result.stats, machine.name());
     run.marks = finish_marks(machine, spec, protocol, marks, result.stats);
     run.jitter = spec.memory.longest_refresh();
+    run.refreshes = refreshes_of(spec.memory);
     run.longest = spec.longest_run();
     return run;
 }

@@ -12,6 +12,9 @@ namespace systole::systolic {
 MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
                      const std::vector<std::size_t>& marks = {});
 
+/// When the memory refreshes, as far as that is known before it runs.
+Refreshes refreshes_of(const DramSpec& memory);
+
 /// What all matrix units together do at the formats of a layer.
 MacRate peak_of(const SystolicSpec& spec, const LayerInfo& layer);
 
