@@ -117,9 +117,11 @@ Command op_command() {
         "pool (kind n h w c r s, stride pad), elementwise (kind elements), activation (function elements),\n"
         "softmax (rows cols), norm (kind rows cols), transpose (rows cols),\n"
         "embedding (vocabulary width lookups), quantize and dequantize (rows cols, scales),\n"
-        "collective (kind elements chips), and others: docs/formats.md has them all. All take dtype (bf16\n"
-        "where the device has it); matmul and convolutions also weights in other formats (dtype_b, scales\n"
-        "group scale_dtype, sparsity), bias and activation. Inputs and outputs lie in device memory.\n"
+        "attention (q_len kv_len heads head_dim, kv_heads causal cache), collective (kind elements chips), "
+        "and\n"
+        "others: docs/formats.md has them all. All take dtype (bf16 where the device has it); matmul and\n"
+        "convolutions also weights in other formats (dtype_b, scales group scale_dtype, sparsity), bias and\n"
+        "activation. Inputs and outputs lie in device memory.\n"
         "A table has a header with the column op and these keys, in any order; every row runs on a fresh\n"
         "machine. A row that cannot run fills the column error, and the exit code is then 2.\n";
     add_set(command.options);
@@ -136,6 +138,8 @@ Command op_command() {
         {"systole op tpu_v4 matmul m=512 n=512 k=512 dtype_b=int4 scales=group group=128",
          "a product; without the last three keys, of two bf16 matrices"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
+        {"systole op tpu_v5e attention q_len=1 kv_len=8192 heads=32 kv_heads=8 head_dim=128 cache=true",
+         "a step of decoding: keys and values lie head by head, as in a cache, not token by token"},
         {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
         {"systole op tpu_v4 matmul m=1 n=4096 k=4096 bias=true activation=gelu --format json",
          "for programs; with what comes behind the product"},
