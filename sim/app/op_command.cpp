@@ -138,11 +138,9 @@ Command op_command() {
         {"systole op tpu_v4 matmul m=512 n=512 k=512 dtype_b=int4 scales=group group=128",
          "a product; without the last three keys, of two bf16 matrices"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
-        {"systole op tpu_v5e attention q_len=1 kv_len=8192 heads=32 kv_heads=8 head_dim=128 cache=true",
-         "a step of decoding: keys and values lie head by head, as in a cache, not token by token"},
         {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
-        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 bias=true activation=gelu --format json",
-         "for programs; with what comes behind the product"},
+        {"systole op tpu_v5e attention q_len=1 kv_len=8192 heads=32 head_dim=128 cache=true --format json",
+         "for programs; keys and values lie head by head, as in a cache, not token by token"},
         {"systole op scalesim --set mxu.dataflow=os --csv shapes.csv --counters ifmap_reads,ofmap_writes",
          "what SCALE-Sim would answer"}};
     command.run = op;
