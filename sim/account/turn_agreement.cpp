@@ -20,9 +20,11 @@ constexpr std::int64_t kRefreshFineness = 1000;
 /// A layer's end moves, as what is fetched ahead and stored behind does: by at most one in so many of a turn,
 /// which is how far shares of classes may be off.
 constexpr std::int64_t kLayerFineness = 200;
-/// Of fewer rounds nobody knows whether turns will not slip by one: those that meet 9.47 refreshes each meet
-/// 9 and 10 by turns, and 9 twice after 15 of them.
-constexpr std::size_t kLeastRounds = 8;
+/// Of fewer rounds nobody knows whether they agree by chance; …
+constexpr std::size_t kLeastRounds = 3;
+/// … or, where a refresh tells in them, whether turns will not slip by one: those that meet 9.47 refreshes
+/// each meet 9 and 10 by turns, and 9 twice after 15 of them.
+constexpr std::size_t kLeastShortRounds = 8;
 /// Of fewer turns nobody knows how much turns differ.
 constexpr std::size_t kLeastSample = 4;
 /// So many turns are a sample that is looked at while it grows, …
@@ -277,8 +279,14 @@ Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks ji
 }
 
 Agreement agreement_by_time(const TurnMarks& marks, Ticks jitter) {
+    const auto fewest = [&](const TurnMarks& rounds, std::size_t round) -> std::size_t {
+        if (round == 1) return 2;
+        return time_of(rounds, turns_of(rounds) - 1) < kRefreshFineness * jitter ? kLeastShortRounds
+                                                                                 : kLeastRounds;
+    };
     return best_round(longest_round(marks, TurnsDiffer::InRounds), [&](std::size_t round) {
-        return rounds_alike_in_time(rounds_of(marks, round), round == 1 ? 2 : kLeastRounds, jitter);
+        const TurnMarks rounds = rounds_of(marks, round);
+        return rounds_alike_in_time(rounds, fewest(rounds, round), jitter);
     });
 }
 

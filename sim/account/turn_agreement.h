@@ -74,7 +74,8 @@ Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks ji
                     std::size_t blocks = 1);
 
 /// As above, of turns InRounds that are still being simulated and looked at again and again: as far as times
-/// alone tell, and if at least half of them agree, of rounds at least eight.
+/// alone tell, and if at least half of them agree, of rounds at least three; of those of which a refresh is
+/// more than a thousandth, eight.
 Agreement agreement_by_time(const TurnMarks& marks, Ticks jitter);
 
 /// By how much `times` turns may differ from what those that agreed say of them.

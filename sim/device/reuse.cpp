@@ -87,7 +87,7 @@ public:
     std::optional<DeviceResult> result() {
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
         std::optional<Attempt> last = attempt(turns_at_first(), Looks::Yes);
-        if (!last) return std::nullopt;
+        if (!last || !long_enough(*last)) return std::nullopt;
         for (std::vector<std::size_t> spent = last->turns; !agree(*last);) {
             const auto turns = turns_then(*last, spent);
             if (!turns || !(last = attempt(*turns, Looks::No))) return std::nullopt;
@@ -101,7 +101,7 @@ public:
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
         if (rules.few_agree) {
             std::optional<Attempt> few = attempt(turns_at_first(), Looks::No);
-            if (!few) return std::nullopt;
+            if (!few || !long_enough(*few)) return std::nullopt;
             if (agree(*few)) return lengthen(*few);
         }
         GrowingTurns growing(all_, rules);
@@ -267,22 +267,42 @@ private:
         return all_.blocks[block].turns - attempt.turns[block];
     }
 
+    /// About what all turns would take, those left out like the marked ones.
+    Ticks time_of_all(const Attempt& attempt) const {
+        Int128 all = attempt.run.checked.result.total.time().value();
+        for (std::size_t b = 0; b < worth_it_.size(); ++b) {
+            const TurnMarks& marks = attempt.marks[b];
+            if (marks.size() < 2) continue;
+            all += Int128{(marks.back().time - marks.front().time).value()} *
+                   static_cast<std::int64_t>(left_out(attempt, b)) /
+                   static_cast<std::int64_t>(turns_of(marks));
+        }
+        return Ticks(static_cast<std::int64_t>(std::min<Int128>(all, Ticks::max().value())));
+    }
+
+    /// By how much ends of blocks of which turns are left out make it uncertain.
+    Ticks doubt_of_all_ends(const Attempt& attempt) const {
+        std::size_t blocks = 0;
+        for (std::size_t b = 0; b < worth_it_.size(); ++b) blocks += left_out(attempt, b) > 0 ? 1 : 0;
+        return doubt_of_ends(blocks, attempt.run.jitter);
+    }
+
+    /// Nothing that turns tell could make a run known as well as is promised if it is so short.
+    bool long_enough(const Attempt& attempt) const {
+        return Int128{doubt_of_all_ends(attempt).value()} * promise(rules_.differ) <=
+               time_of_all(attempt).value();
+    }
+
     /// Whether the whole run is known within what is promised: what turns that are left out may differ by,
     /// and the last ones for them, and a refresh more or less at either end of what comes behind a block.
     bool sure_enough(const Attempt& attempt) const {
-        Int128 all = attempt.run.checked.result.total.time().value(), doubt = 0;
-        std::size_t blocks = 0;
+        Int128 doubt = doubt_of_all_ends(attempt).value();
         for (std::size_t b = 0; b < worth_it_.size(); ++b) {
-            const TurnMarks& marks = attempt.marks[b];
             const std::size_t times = left_out(attempt, b);
-            if (times == 0) continue;
-            ++blocks;
-            doubt += doubt_of(marks, attempt.agreed[b], times, rules_.differ).value();
-            all += Int128{(marks.back().time - marks.front().time).value()} *
-                   static_cast<std::int64_t>(times) / static_cast<std::int64_t>(marks.size() - 1);
+            if (times > 0)
+                doubt += doubt_of(attempt.marks[b], attempt.agreed[b], times, rules_.differ).value();
         }
-        doubt += doubt_of_ends(blocks, attempt.run.jitter).value();
-        return doubt * promise(rules_.differ) <= all;
+        return doubt * promise(rules_.differ) <= time_of_all(attempt).value();
     }
 
     /// The result made as long as that of all turns. Nothing if the last ones of a round that is cut off

@@ -84,7 +84,10 @@ TEST_CASE("a window of turns tells what a turn takes in the long run, whatever a
         if (marks.size() <= 25) ++early;
         CAPTURE(work, cost, before, window.turns);
         const double expected = in_the_long_run(work, cost);
-        // What it says of itself, and a refresh that the whole turns cut off.
+        // Neither end is where a refresh may delay it.
+        for (const Mark& end : {marks.back(), marks[turns_of(marks) - window.turns]})
+            CHECK((end.time - kRefreshes.first).value() % kRefreshes.every.value() >=
+                  2 * kRefreshes.takes.value());
         CHECK(std::abs(mean(marks, window) - expected) <= expected / 2000);
     }
     CHECK(found > 400);
@@ -140,6 +143,26 @@ TEST_CASE("turns that differ by more than refreshes are no window, and more so i
     CHECK(best(2000, 8) == 0);
     CHECK(best(60, 1) == 0);
     CHECK(best(60, 16) > 0);
+}
+
+TEST_CASE("turns that differ by chance, by two percent, are hardly ever a window of few") {
+    const auto seed = std::random_device{}();
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    int found = 0;
+    for (int i = 0; i < 300; ++i) {
+        Machine machine(260, 1000);
+        TurnMarks marks;
+        bool any = false;
+        for (int turn = 0; turn <= 20; ++turn) {
+            if (turn > 0) machine.work(std::uniform_int_distribution<std::int64_t>(8910, 9090)(random));
+            marks.push_back({});
+            marks.back().time = machine.now();
+            any = any || refresh_window(marks, kRefreshes).turns > 0;
+        }
+        found += any ? 1 : 0;
+    }
+    CHECK(found < 30);
 }
 
 TEST_CASE("what a window may be off by is told of all its turns together") {

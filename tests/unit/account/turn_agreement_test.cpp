@@ -267,9 +267,9 @@ TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the
     CHECK(uncertainty(turns.marks, {1}, 5, TurnsDiffer::ByChance) == Ticks(0));
 }
 
-TEST_CASE("while turns are simulated, half of them have to agree, and eight rounds") {
-    const auto by_time = [](const std::vector<std::int64_t>& times) {
-        return agreement_by_time(of(times).marks, Ticks(0)).turns;
+TEST_CASE("while turns are simulated, half of them have to agree, and three rounds or eight") {
+    const auto by_time = [](const std::vector<std::int64_t>& times, std::int64_t jitter = 0) {
+        return agreement_by_time(of(times).marks, Ticks(jitter)).turns;
     };
     CHECK(by_time({1000, 1000}) == 2);
     CHECK(by_time({1300, 1100, 1000, 1000}) == 2);
@@ -284,8 +284,11 @@ TEST_CASE("while turns are simulated, half of them have to agree, and eight roun
         return times;
     };
     CHECK(by_time(by_turns(4)) == 0);
-    CHECK(by_time(by_turns(14)) == 0);
-    CHECK(by_time(by_turns(16)) == 16);
+    CHECK(by_time(by_turns(6)) == 6);
+    // A refresh of more than a thousandth of two rounds.
+    CHECK(by_time(by_turns(6), 2) == 6);
+    CHECK(by_time(by_turns(14), 5) == 0);
+    CHECK(by_time(by_turns(16), 5) == 16);
 }
 
 }  // namespace systole

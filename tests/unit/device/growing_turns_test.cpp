@@ -140,14 +140,24 @@ TEST_CASE("turns that never agree are all simulated, once beside the first few")
 }
 
 TEST_CASE("a block too short for a refresh more or less at its ends is simulated to its end") {
-    // Refreshes of 60 at both ends are more than a thousandth of 100 turns of 1,000, of which 60 are wanted.
-    Pretence device{[](const std::string&) { return 1000; }};
+    // Refreshes of 60 at both ends are more than a thousandth of 100 turns of 1,000, but not of all that
+    // runs.
+    Pretence device{[](const std::string& layer) { return layer.starts_with("block0.") ? 1000 : 30'000; }};
     device.jitter = Ticks(60);
     Growing growing({100}, device);
     const auto result = growing.result(2, 2);
     REQUIRE(result);
     CHECK(growing.simulated() == 100);
     check_equal(*result, growing.device.whole(growing.graph));
+}
+
+TEST_CASE("nothing is known of a run so short that refreshes at the ends of its block are too much") {
+    // 2 x 60 are more than a thousandth of 100 turns of 1,000.
+    Pretence device{[](const std::string&) { return 1000; }};
+    device.jitter = Ticks(60);
+    Growing growing({100}, device);
+    CHECK_FALSE(growing.result(2, 2));
+    CHECK(growing.grew == 0);
 }
 
 TEST_CASE("where a run cannot go on nothing is known") {
