@@ -14,7 +14,6 @@ constexpr std::size_t kLeastTurns = 6;
 /// Of the time of a turn at most one part in so many may be wrong: a quarter of what is promised, for turns
 /// may still settle.
 constexpr double kWindowFineness = 4000;
-
 /// Places where turns begin are at most so much of a period apart.
 constexpr double kWidestGap = 0.25;
 
@@ -44,12 +43,8 @@ struct Piece {
     double turns = 0, refreshes = 0, time = 0;
 };
 
-/// time = turns * each + refreshes * cost, by least squares.
-struct Fit {
-    double each = 0, cost = 0;
-};
-
-Fit fit(const std::vector<Piece>& pieces, double most_cost) {
+/// What a refresh costs, if each turn takes as long besides: by least squares.
+double cost_of_refresh(const std::vector<Piece>& pieces, double most) {
     double nn = 0, nk = 0, kk = 0, nt = 0, kt = 0;
     for (const Piece& piece : pieces) {
         nn += piece.turns * piece.turns, nk += piece.turns * piece.refreshes;
@@ -58,9 +53,8 @@ Fit fit(const std::vector<Piece>& pieces, double most_cost) {
     }
     // Where all pieces meet as many a turn, what one costs makes no difference.
     const double determinant = nn * kk - nk * nk;
-    const bool told = determinant > 1e-9 * nn * kk;
-    const double cost = told ? std::clamp((nn * kt - nk * nt) / determinant, 0.0, most_cost) : 0;
-    return {(nt - cost * nk) / nn, cost};
+    if (determinant <= 1e-9 * nn * kk) return 0;
+    return std::clamp((nn * kt - nk * nt) / determinant, 0.0, most);
 }
 
 /// By how much turns differ from piece to piece, but for what refreshes cost.
@@ -83,7 +77,7 @@ public:
     bool spread_from(std::size_t turn) {
         for (; first_ > turn; --first_) {
             const std::int64_t place =
-                ((marks_[first_ - 1].time - refreshes_.first).value()) % refreshes_.every.value();
+                (marks_[first_ - 1].time - refreshes_.first).value() % refreshes_.every.value();
             places_.insert(std::ranges::upper_bound(places_, place), place);
         }
         std::int64_t widest = places_.front() + refreshes_.every.value() - places_.back();
@@ -119,7 +113,7 @@ RefreshWindow refresh_window(const TurnMarks& marks, const Refreshes& refreshes,
         const std::size_t turns = end.turn - begin.turn;
         if (turns < kLeastTurns || pieces.size() < kLeastTurns / 2) continue;
         if (!places.spread_from(begin.turn)) continue;
-        const double cost = fit(pieces, 2 * takes).cost;
+        const double cost = cost_of_refresh(pieces, 2 * takes);
         const double apart = static_cast<double>(std::abs(end.place - begin.place)) /
                              static_cast<double>(refreshes.every.value());
         const double off = spread(pieces, cost) + apart * std::max(cost, takes);

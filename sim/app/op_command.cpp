@@ -117,11 +117,10 @@ Command op_command() {
         "pool (kind n h w c r s, stride pad), elementwise (kind elements), activation (function elements),\n"
         "softmax (rows cols), norm (kind rows cols), transpose (rows cols),\n"
         "embedding (vocabulary width lookups), quantize and dequantize (rows cols, scales),\n"
-        "attention (q_len kv_len heads head_dim, kv_heads causal cache), collective (kind elements chips), "
-        "and\n"
-        "others: docs/formats.md has them all. All take dtype (bf16 where the device has it); matmul and\n"
-        "convolutions also weights in other formats (dtype_b, scales group scale_dtype, sparsity), bias and\n"
-        "activation. Inputs and outputs lie in device memory.\n"
+        "attention (q_len kv_len heads head_dim, kv_heads causal cache),\n"
+        "collective (kind elements chips), and others: docs/formats.md has them all. All take dtype (bf16\n"
+        "where the device has it); matmul and convolutions also weights in other formats (dtype_b, scales\n"
+        "group scale_dtype, sparsity), bias and activation. Inputs and outputs lie in device memory.\n"
         "A table has a header with the column op and these keys, in any order; every row runs on a fresh\n"
         "machine. A row that cannot run fills the column error, and the exit code is then 2.\n";
     add_set(command.options);

@@ -18,7 +18,7 @@ struct GrowingRules {
     std::size_t ahead = 0;  ///< turns mostly begin so many ahead of the one that ends
     Ticks jitter;           ///< by which a turn may differ for no other reason than refresh
     Refreshes refreshes;    ///< when these come
-    bool few_agree = true;  ///< so few may agree that they are worth a run by themselves
+    bool few_agree = true;  ///< the first five may agree, so that they get a run by themselves
 };
 
 class GrowingTurns {
@@ -41,6 +41,7 @@ private:
         bool over = false;     ///< it has the turns that it gets
     };
     bool enough(const TurnMarks& marks, const Agreement& agreed, std::size_t block, std::size_t turns) const;
+    /// Whether those marked tell enough, by time where a look is due, and by refreshes.
     bool tells(const TurnMarks& marks, std::size_t block, std::size_t turns);
     std::size_t more(std::size_t block, std::size_t marks, std::size_t begun) const;
 

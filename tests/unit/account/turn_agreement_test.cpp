@@ -267,6 +267,29 @@ TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the
     CHECK(uncertainty(turns.marks, {1}, 5, TurnsDiffer::ByChance) == Ticks(0));
 }
 
+TEST_CASE("turns that differ by refreshes agree as a window, if in all of it each does what the last does") {
+    // Of 9,000, held up for 260 whenever a refresh falls due, every 3,900.
+    const Refreshes refreshes{Ticks(260), Ticks(3900), Ticks(3900)};
+    std::vector<std::int64_t> times;
+    std::int64_t now = 0, due = 3900;
+    Agreement agreed;
+    while (agreed.turns == 0 && times.size() < 40) {
+        const std::int64_t begin = now;
+        for (now += 9000; due <= now; due += 3900) now += 260;
+        times.push_back(now - begin);
+        const Turns turns = of(times);
+        CHECK(agreement(turns.result, turns.marks, Ticks(260)).turns == 0);
+        agreed = agreement(turns.result, turns.marks, Ticks(260), TurnsDiffer::InRounds, refreshes);
+    }
+    REQUIRE(agreed.turns > 0);
+    REQUIRE(agreed.off);
+    CHECK(agreed.round == 1);
+    Turns turns = of(times);
+    CHECK(uncertainty(turns.marks, agreed, 3 * agreed.turns) == 3 * *agreed.off);
+    turns.result.layers[times.size() - agreed.turns].macs += Macs(1);
+    CHECK(agreement(turns.result, turns.marks, Ticks(260), TurnsDiffer::InRounds, refreshes).turns == 0);
+}
+
 TEST_CASE("while turns are simulated, half of them have to agree, and three rounds or eight") {
     const auto by_time = [](const std::vector<std::int64_t>& times, std::int64_t jitter = 0) {
         return agreement_by_time(of(times).marks, Ticks(jitter)).turns;

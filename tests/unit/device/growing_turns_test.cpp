@@ -27,9 +27,10 @@ struct Growing {
     /// Where turns begin so many ahead, though `told` is said.
     std::optional<DeviceResult> result(std::size_t ahead, std::size_t told) {
         const RunTurns at_first = [&](const auto& turns, const auto& marks) {
+            ++ran_at_first;
             return device(shorten(graph, turns), marks);
         };
-        return run_growing(equal, at_first, {told, device.jitter, {}},
+        return run_growing(equal, at_first, {told, device.jitter, device.refreshes, few_agree},
                            [&](const TurnsLeft& first, const HowManyTurns& how_many) {
                                left = first;
                                ++grew;
@@ -61,7 +62,8 @@ struct Growing {
     Pretence device;
     EqualTurns equal{};
     TurnsLeft left{};
-    int grew = 0;
+    bool few_agree = true;
+    int grew = 0, ran_at_first = 0;
 };
 
 std::int64_t turn_of(const std::string& layer) {
@@ -158,6 +160,41 @@ TEST_CASE("nothing is known of a run so short that refreshes at the ends of its 
     Growing growing({100}, device);
     CHECK_FALSE(growing.result(2, 2));
     CHECK(growing.grew == 0);
+}
+
+TEST_CASE("turns that differ by refreshes alone get as many as a window of them takes") {
+    // Turns of 9,000, held up for 260 whenever a refresh falls due, every 3,900.
+    std::vector<std::int64_t> times;
+    std::int64_t now = 0, due = 3900;
+    for (int turn = 0; turn < 120; ++turn) {
+        const std::int64_t begin = now;
+        for (now += 9000; due <= now; due += 3900) now += 260;
+        times.push_back(now - begin);
+    }
+    Pretence device{[&times](const std::string& layer) {
+        return layer.starts_with("block0.") ? times.at(static_cast<std::size_t>(turn_of(layer))) : 1000;
+    }};
+    device.jitter = Ticks(260);
+    Growing blind({120}, device);
+    REQUIRE(blind.result(2, 2));
+    device.refreshes = {Ticks(260), Ticks(3900), Ticks(3900)};
+    Growing growing({120}, device);
+    growing.few_agree = false;  // 1,000 refreshes' time are more than two of them
+    const auto result = growing.result(2, 2);
+    REQUIRE(result);
+    CHECK(growing.simulated() < 40);
+    CHECK(growing.simulated() < blind.simulated());
+    CHECK(blind.ran_at_first == 1);
+    CHECK(growing.ran_at_first == 0);
+    const Ticks whole = growing.device.whole(growing.graph).total.end;
+    CHECK(std::abs((result->total.end - whole).value()) <= whole.value() / 1000);
+}
+
+TEST_CASE("of several blocks the ends count as the root of their number does") {
+    CHECK(doubt_of_ends(0, Ticks(100)) == Ticks(0));
+    CHECK(doubt_of_ends(1, Ticks(100)) == Ticks(200));
+    CHECK(doubt_of_ends(4, Ticks(100)) == Ticks(400));
+    CHECK(doubt_of_ends(2, Ticks(100)) == Ticks(283));  // rounded up
 }
 
 TEST_CASE("where a run cannot go on nothing is known") {

@@ -43,11 +43,12 @@ struct Pretence {
         return layer.ends_with(".b") ? 20 : 10;
     };
     MacRate rate = {2};
+    Refreshes refreshes = {};
     mutable std::vector<std::size_t> layers_run = {};
 
     MarkedRun operator()(const ShorterGraph& shorter, const std::vector<std::size_t>& marks) const {
         layers_run.push_back(shorter.graph.layers.size());
-        MarkedRun run{{}, {}, jitter, longest};
+        MarkedRun run{{}, {}, jitter, longest, refreshes};
         DeviceResult& result = run.checked.result;
         result.clock = Hertz(1'000'000'000'000);  // a cycle is a tick
         result.trace = shorter.graph.name;
