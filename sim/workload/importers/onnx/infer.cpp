@@ -84,6 +84,9 @@ void end_on_faults() {
 
 /// Shape inference in a process of its own: libonnx 1.12 reads beyond what damaged nodes have.
 bool infer_apart(onnx::ModelProto& model) {
+    // The library makes its table of operators when it is first asked for one, some milliseconds: here, so
+    // that no child makes it again.
+    onnx::OpSchemaRegistry::Schema("Identity");
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
     const pid_t child = ::fork();
