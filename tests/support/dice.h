@@ -43,4 +43,9 @@ private:
     ChosenBytes* chosen_ = nullptr;
 };
 
+/// Any of `low` to `high`, both among them.
+inline std::int64_t between(Dice& dice, std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(dice);
+}
+
 }  // namespace systole::test

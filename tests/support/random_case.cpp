@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <random>
 
 #include "models/devices/simt/simt_device.h"
 #include "models/devices/systolic/systolic_device.h"
@@ -17,10 +16,6 @@
 
 namespace systole::test {
 namespace {
-
-std::int64_t between(Dice& dice, std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(dice);
-}
 
 /// Queries, keys and values that come from outside, and a product behind them.
 std::string attention_network(Dice& dice) {

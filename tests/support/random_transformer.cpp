@@ -8,10 +8,6 @@
 namespace systole::test {
 namespace {
 
-std::int64_t between(Dice& dice, std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(dice);
-}
-
 bool coin(Dice& dice) {
     return between(dice, 0, 1) == 1;
 }

@@ -5,6 +5,7 @@
 #include "models/devices/systolic/machine/results.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "tests/module/systolic/both_engines.h"
+#include "tests/module/systolic/counts.h"
 #include "tests/support/machines.h"
 
 namespace systole::systolic {
@@ -27,10 +28,8 @@ std::int64_t on_chip(const DeviceResult& result) {
     return result.total.slots[static_cast<std::size_t>(SlotClass::OnChip)] / (16 * 1000);
 }
 
-std::int64_t counter(const DeviceResult& result, const std::string& name) {
-    for (const Stat& stat : result.stats)
-        if (stat.path.ends_with("scratchpad") && stat.name == name) return stat.value;
-    return -1;
+std::int64_t of_banks(const DeviceResult& result, const std::string& name) {
+    return counter(result, name, "scratchpad");
 }
 
 /// Patterns: 0, eight vectors in one bank; 1, a tile in one line; 2, sixteen lines in one bank. Everything is
@@ -64,11 +63,11 @@ TEST_CASE("of two arrays that stream out of one bank, the second takes its vecto
     // in cycle 14 of its pass instead of 7.
     CHECK(together.total.cycles == alone.total.cycles + Cycles(7));
     CHECK(on_chip(together) == on_chip(alone) + 8);
-    CHECK(counter(together, "stream_accesses") == 16);
-    CHECK(counter(together, "stream_conflict_cycles") == 8);
-    CHECK(counter(together, "tile_accesses") == 2);
-    CHECK(counter(together, "tile_conflict_cycles") == 0);
-    CHECK(counter(alone, "stream_accesses") == -1);  // nobody meets anybody: nothing to count
+    CHECK(of_banks(together, "stream_accesses") == 16);
+    CHECK(of_banks(together, "stream_conflict_cycles") == 8);
+    CHECK(of_banks(together, "tile_accesses") == 2);
+    CHECK(of_banks(together, "tile_conflict_cycles") == 0);
+    CHECK(of_banks(alone, "stream_accesses") == -1);  // nobody meets anybody: nothing to count
 
     SystolicSpec wide = two_arrays(BankAccess::Split);
     wide.scratchpad.bank_ports = 2;
@@ -106,9 +105,9 @@ TEST_CASE("the vector unit takes longer where a pass has taken the bank, and its
     // 256 bytes through a port of 32 are eight cycles alone, one line a cycle of the bank sixteen. The pass
     // finds nothing of the bank for the twelve that are left, and needs eight: 20 for eight vectors, the last
     // of which enters in cycle floor(7 * 20 / 8) = 17 instead of 7.
-    CHECK(counter(together, "vector_accesses") == 16);
-    CHECK(counter(together, "vector_conflict_cycles") == 8);
-    CHECK(counter(together, "stream_conflict_cycles") == 12);
+    CHECK(of_banks(together, "vector_accesses") == 16);
+    CHECK(of_banks(together, "vector_conflict_cycles") == 8);
+    CHECK(of_banks(together, "stream_conflict_cycles") == 12);
     CHECK(together.total.cycles.value() == alone.total.cycles.value() + 10);
     CHECK(on_chip(together) == on_chip(alone) + 12);
 }
@@ -121,8 +120,8 @@ TEST_CASE("a pass that streams both operands asks for the lines of both", "[bank
                                      "tile=next dtype=int8 after=load:2\n");
     program.replace(program.find("dataflow=ws"), 11, "dataflow=os");
     const DeviceResult result = run_on_both_engines(spec, program);
-    CHECK(counter(result, "stream_accesses") == 1 + 8);  // a line of four vectors; a line each of eight
-    CHECK(counter(result, "stream_conflict_cycles") == 0);
+    CHECK(of_banks(result, "stream_accesses") == 1 + 8);  // a line of four vectors; a line each of eight
+    CHECK(of_banks(result, "stream_conflict_cycles") == 0);
 }
 
 TEST_CASE("an array that waits for the vector unit waits for the banks as long as that does", "[banks]") {
@@ -151,10 +150,10 @@ TEST_CASE("a load waits for results that are written into its banks", "[banks]")
         "after=load:2\n";
     const std::string program = program_of(0, line + "after=load:2\n" + load);
     const DeviceResult split = run_on_both_engines(two_arrays(BankAccess::Split), program);
-    CHECK(counter(split, "vector_accesses") == 8);
+    CHECK(of_banks(split, "vector_accesses") == 8);
     // The results have been promised all of bank 0 for eight cycles, of which the first row waits.
-    CHECK(counter(split, "dma_conflict_cycles") == 8);
-    CHECK(counter(split, "vector_conflict_cycles") == 0);
+    CHECK(of_banks(split, "dma_conflict_cycles") == 8);
+    CHECK(of_banks(split, "vector_conflict_cycles") == 0);
 }
 
 TEST_CASE("a store reads what a pass leaves of the banks, a load writes beside it", "[banks]") {
@@ -168,9 +167,9 @@ TEST_CASE("a store reads what a pass leaves of the banks, a load writes beside i
     // asks first), which makes them seventeen; of these a bank gives the store 16/17 of what is free. Four
     // cycles later the pass finds 1/17 of bank 0 for thirteen cycles, and needs eight lines: 13 + 8 - 13/17
     // = 20.2.
-    CHECK(counter(together, "dma_accesses") == 64 + 4 + 64);
-    CHECK(counter(together, "dma_conflict_cycles") == 1);
-    CHECK(counter(together, "stream_conflict_cycles") == 21 - 8);
+    CHECK(of_banks(together, "dma_accesses") == 64 + 4 + 64);
+    CHECK(of_banks(together, "dma_conflict_cycles") == 1);
+    CHECK(of_banks(together, "stream_conflict_cycles") == 21 - 8);
     CHECK(together.total.cycles > alone.total.cycles);
 }
 

@@ -6,9 +6,11 @@
 #include "models/devices/systolic/program/program_reader.h"
 #include "sim/kernel/kernel.h"
 #include "tests/module/systolic/both_engines.h"
+#include "tests/module/systolic/counts.h"
 #include "tests/support/machines.h"
 
 namespace systole::systolic {
+
 namespace {
 
 SystolicSpec direct_machine(Dataflow dataflow, bool shadow_register = true) {
@@ -17,16 +19,6 @@ SystolicSpec direct_machine(Dataflow dataflow, bool shadow_register = true) {
     spec.mxu.weight_fifo_tiles = 0;
     spec.mxu.shadow_register = shadow_register;
     return spec;
-}
-
-std::int64_t cycles_of(const DeviceResult& result, SlotClass slot_class) {
-    return result.total.slots[static_cast<std::size_t>(slot_class)] / (16 * 1000);  // 1 cycle = 1000 ps
-}
-
-std::int64_t counter(const DeviceResult& result, const std::string& name) {
-    for (const Stat& stat : result.stats)
-        if (stat.name == name && stat.path.ends_with("mxu0")) return stat.value;
-    return -1;
 }
 
 /// Two loads, passes that wait for both, the drain of `rows` x 4 accumulators and its store.
@@ -64,11 +56,11 @@ TEST_CASE("without a FIFO the tile is shifted in once the pass has its tokens", 
     const DeviceResult result =
         run_on_both_engines(direct_machine(Dataflow::WeightStationary), program_of("ws", 128, kWs, 8));
     CHECK(result.total.cycles == Cycles(31));
-    CHECK(cycles_of(result, SlotClass::Launch) == 2);  // until the second load is issued
-    CHECK(cycles_of(result, SlotClass::OnChip) == 2);  // that load, and the store
-    CHECK(cycles_of(result, SlotClass::Ramp) == 4 + 6);
-    CHECK(cycles_of(result, SlotClass::Useful) == 8);
-    CHECK(cycles_of(result, SlotClass::Vector) == 9);
+    CHECK(cycles_of(result.total, SlotClass::Launch) == 2);  // until the second load is issued
+    CHECK(cycles_of(result.total, SlotClass::OnChip) == 2);  // that load, and the store
+    CHECK(cycles_of(result.total, SlotClass::Ramp) == 4 + 6);
+    CHECK(cycles_of(result.total, SlotClass::Useful) == 8);
+    CHECK(cycles_of(result.total, SlotClass::Vector) == 9);
     CHECK(counter(result, "ifmap_reads") == 8 * 4);
     CHECK(counter(result, "filter_reads") == 4 * 4);
     CHECK(counter(result, "ofmap_writes") == 8 * 4);
@@ -81,7 +73,7 @@ TEST_CASE("a port that needs longer than the shift makes the tile that much late
     spec.scratchpad.weight_port_bytes = Bytes(2);
     const DeviceResult result = run_on_both_engines(spec, program_of("ws", 128, kWs, 8));
     CHECK(result.total.cycles == Cycles(31 + 4));
-    CHECK(cycles_of(result, SlotClass::OnChip) == 2 + 4);
+    CHECK(cycles_of(result.total, SlotClass::OnChip) == 2 + 4);
 }
 
 TEST_CASE("inputs stay while weights stream, and results leave turned", "[machine]") {
@@ -111,15 +103,15 @@ TEST_CASE("outputs stay while both operands stream, and are shifted out", "[mach
     const DeviceResult result =
         run_on_both_engines(direct_machine(Dataflow::OutputStationary), program_of("os", 128, pass, 4));
     CHECK(result.total.cycles == Cycles(27));
-    CHECK(cycles_of(result, SlotClass::Useful) == 8);
-    CHECK(cycles_of(result, SlotClass::Ramp) == 2 * 4 + 4 - 2);  // T + 2R + C - 2 in all
-    CHECK(cycles_of(result, SlotClass::Vector) == 5);
+    CHECK(cycles_of(result.total, SlotClass::Useful) == 8);
+    CHECK(cycles_of(result.total, SlotClass::Ramp) == 2 * 4 + 4 - 2);  // T + 2R + C - 2 in all
+    CHECK(cycles_of(result.total, SlotClass::Vector) == 5);
 
     SystolicSpec slow = direct_machine(Dataflow::OutputStationary);
     slow.scratchpad.weight_port_bytes = Bytes(2);  // 32 bytes of weights in 16 cycles
     const DeviceResult starved = run_on_both_engines(slow, program_of("os", 128, pass, 4));
     CHECK(starved.total.cycles == Cycles(27 + 7));  // the last of eight vectors enters seven cycles later
-    CHECK(cycles_of(starved, SlotClass::OnChip) == 2 + 8);
+    CHECK(cycles_of(starved.total, SlotClass::OnChip) == 2 + 8);
 
     SystolicSpec peer = direct_machine(Dataflow::OutputStationary);
     peer.faults.os_without_shift_out = true;
@@ -139,10 +131,10 @@ TEST_CASE("results that leave in no time still hold back the next short tile, as
         SystolicSpec spec = direct_machine(Dataflow::OutputStationary);
         spec.faults.os_without_shift_out = without_shift_out;
         const DeviceResult result = run_on_both_engines(spec, text);
-        CHECK(cycles_of(result, SlotClass::Useful) == 2 + 2);
+        CHECK(cycles_of(result.total, SlotClass::Useful) == 2 + 2);
         // Between the passes; then R + C - 2 until the last sum, behind R more to shift it out.
-        CHECK(cycles_of(result, SlotClass::Ramp) == 2 + 6 + (without_shift_out ? 0 : 4));
-        CHECK(cycles_of(result, SlotClass::OnChip) == 2);  // the second load, and the store
+        CHECK(cycles_of(result.total, SlotClass::Ramp) == 2 + 6 + (without_shift_out ? 0 : 4));
+        CHECK(cycles_of(result.total, SlotClass::OnChip) == 2);  // the second load, and the store
     }
 }
 
@@ -171,8 +163,8 @@ TEST_CASE("folds without a shadow register take 2R + C + T - 2 cycles each, as a
     for (const std::string& passes : {run_of_two, two}) {
         const DeviceResult result = run_on_both_engines(spec, program_of("ws", 256, passes, 8));
         CHECK(result.total.cycles == Cycles(3 + 2 * 18 + 9 + 1));
-        CHECK(cycles_of(result, SlotClass::Useful) == 16);
-        CHECK(cycles_of(result, SlotClass::Ramp) == 2 * 10);
+        CHECK(cycles_of(result.total, SlotClass::Useful) == 16);
+        CHECK(cycles_of(result.total, SlotClass::Ramp) == 2 * 10);
         CHECK(counter(result, "passes") == 2);
     }
 }

@@ -8,6 +8,7 @@
 #include "models/devices/systolic/program/program_reader.h"
 #include "sim/kernel/kernel.h"
 #include "sim/kernel/stuck.h"
+#include "tests/module/systolic/counts.h"
 #include "tests/support/machines.h"
 
 namespace systole::systolic {
@@ -20,10 +21,6 @@ DeviceResult run(const SystolicSpec& spec, const std::string& text,
     Machine machine("small", spec, program, {protocol});
     machine.run();
     return result_of(machine, spec, protocol);
-}
-
-std::int64_t cycles_of(const ResultRow& row, SlotClass slot_class, std::int64_t slots) {
-    return row.slots[static_cast<std::size_t>(slot_class)] / (slots * 1000);  // 1 cycle = 1000 ps
 }
 
 constexpr const char* kOnePass = R"(systole-program 2

@@ -5,9 +5,11 @@
 #include "models/devices/systolic/machine/results.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "tests/module/systolic/both_engines.h"
+#include "tests/module/systolic/counts.h"
 #include "tests/support/machines.h"
 
 namespace systole::systolic {
+
 namespace {
 
 SystolicSpec machine_of_any(int fifo_tiles, std::int64_t dataflow_switch) {
@@ -16,16 +18,6 @@ SystolicSpec machine_of_any(int fifo_tiles, std::int64_t dataflow_switch) {
     spec.mxu.dataflow_switch = Cycles(dataflow_switch);
     spec.mxu.weight_fifo_tiles = fifo_tiles;
     return spec;
-}
-
-std::int64_t cycles_of(const ResultRow& row, SlotClass slot_class) {
-    return row.slots[static_cast<std::size_t>(slot_class)] / (16 * 1000);  // 1 cycle = 1000 ps
-}
-
-std::int64_t counter(const DeviceResult& result, const std::string& name) {
-    for (const Stat& stat : result.stats)
-        if (stat.name == name && stat.path.ends_with("mxu0")) return stat.value;
-    return -1;
 }
 
 /// Layers of 8 x 4 x 4 (ws, is) and 4 x 8 x 4 (os), each in the dataflow that it is given.

@@ -10,14 +10,12 @@
 #include "sim/kernel/kernel.h"
 #include "sim/workload/trace.h"
 #include "tests/module/systolic/both_engines.h"
+#include "tests/module/systolic/counts.h"
 #include "tests/support/machines.h"
 
 namespace systole::systolic {
-namespace {
 
-std::int64_t cycles_of(const DeviceResult& result, SlotClass slot_class) {
-    return result.total.slots[static_cast<std::size_t>(slot_class)] / (16 * 1000);  // 1 cycle = 1000 ps
-}
+namespace {
 
 /// The pass of machine.cpp: its tile is read in cycle 3, shifted from cycle 4 on, and streams from cycle 8
 /// on.
@@ -64,12 +62,6 @@ DeviceResult run_matmul(const SystolicSpec& spec, std::map<std::string, std::str
     return result_of(machine, spec, Protocol::of_op());
 }
 
-std::int64_t counter(const DeviceResult& result, const std::string& name) {
-    for (const Stat& stat : result.stats)
-        if (stat.name == name && stat.path.ends_with("mxu0")) return stat.value;
-    return -1;
-}
-
 }  // namespace
 
 TEST_CASE("a tile comes when its weights are unpacked, so many a cycle from when they are read",
@@ -80,7 +72,7 @@ TEST_CASE("a tile comes when its weights are unpacked, so many a cycle from when
         spec.mxu.unpack = per_cycle;
         const DeviceResult result = run_on_both_engines(spec, one_pass(" weights=unpacked"));
         CHECK(result.total.cycles == Cycles(32 + later));
-        CHECK(cycles_of(result, SlotClass::OnChip) == 2 + later);
+        CHECK(cycles_of(result.total, SlotClass::OnChip) == 2 + later);
     }
     spec.mxu.unpack = 1;
     CHECK(run_on_both_engines(spec, one_pass("")).total.cycles == Cycles(32));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/error.h"
+
 namespace systole::systolic::test {
 
 SystolicSpec small_machine(int mxus) {
@@ -55,6 +57,15 @@ SystolicSpec large_machine() {
     s.memory.timing["BL"] = 1;
     s.memory.clock = Hertz(1'200'000'000);
     return s;
+}
+
+std::string message_of(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol) {
+    try {
+        lower(graph, spec, protocol);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
 }
 
 TensorId GraphOf::tensor(Shape shape, DType type, TensorRole role) {

@@ -26,6 +26,10 @@ std::vector<SystolicSpec> machines();
 /// Lowers and replays; every broken promise fails the test.
 Lowered check(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol = Protocol::of_run());
 
+/// With what words a graph is refused; empty: it is not.
+std::string message_of(const Graph& graph, const SystolicSpec& spec,
+                       const Protocol& protocol = Protocol::of_op());
+
 /// Builds a graph layer by layer; every call answers the tensor it makes.
 class GraphOf {
 public:

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "models/devices/systolic/lowering/vector_cost.h"
-#include "sim/base/error.h"
 #include "tests/unit/lowering/fixtures.h"
 
 namespace systole::systolic {
@@ -16,6 +15,7 @@ using test::check;
 using test::direct_machine;
 using test::GraphOf;
 using test::machines;
+using test::message_of;
 using test::resident_machine;
 using test::small_machine;
 
@@ -29,16 +29,6 @@ Conv2d conv_of(std::int64_t size, std::int64_t in_c, std::int64_t out_c, std::in
     c.stride = stride;
     c.pad = pad;
     return c;
-}
-
-std::string message_of(const Graph& graph, const SystolicSpec& spec,
-                       const Protocol& protocol = Protocol::of_op()) {
-    try {
-        lower(graph, spec, protocol);
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "";
 }
 
 TEST_CASE("A matmul with ragged edges and a bias reaches the arrays element by element") {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/base/error.h"
 #include "tests/unit/lowering/fixtures.h"
 
 namespace systole::systolic {
@@ -14,6 +13,7 @@ namespace {
 using test::check;
 using test::GraphOf;
 using test::machines;
+using test::message_of;
 
 bool has_vector_work(const Lowered& lowered) {
     return !lowered.program.vector_work.empty();
@@ -181,15 +181,6 @@ TEST_CASE("A machine without a weight buffer sums bags among its results") {
     const TensorId indices = g.input({120}, DType::Int32);
     const TensorId sums = g.embedding(indices, {50, 8, 120, Spread::Random, 4}, DType::Int8);
     check(g.finish(g.matmul(sums, 30, 6, 8, true)), spec);
-}
-
-std::string message_of(const Graph& graph, const SystolicSpec& spec) {
-    try {
-        lower(graph, spec, Protocol::of_op());
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "";
 }
 
 TEST_CASE("A bag that fits no buffer is refused with its bytes, whatever they come to") {

@@ -5,7 +5,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/base/error.h"
 #include "sim/workload/trace.h"
 #include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
@@ -15,6 +14,7 @@ namespace systole::systolic {
 namespace {
 
 using test::check;
+using test::message_of;
 using Columns = std::map<std::string, std::string>;
 
 std::vector<SystolicSpec> machines(std::int64_t unpack, bool sparse) {
@@ -29,15 +29,6 @@ std::vector<SystolicSpec> machines(std::int64_t unpack, bool sparse) {
 Graph matmul(Columns more, std::int64_t m = 9, std::int64_t n = 10, std::int64_t k = 32) {
     more.merge(Columns{{"m", std::to_string(m)}, {"n", std::to_string(n)}, {"k", std::to_string(k)}});
     return single_operator("matmul", more, {});
-}
-
-std::string message_of(const Graph& graph, const SystolicSpec& spec) {
-    try {
-        lower(graph, spec, Protocol::of_op());
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "";
 }
 
 /// Weights and their scales, on their way out of DRAM.

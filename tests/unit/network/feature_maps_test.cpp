@@ -13,8 +13,6 @@ using namespace systole::test;
 
 namespace {
 
-constexpr DType kF = Network::kFloat;
-
 Value conv(Network& network, const std::string& name, Value x, std::int64_t filters,
            std::int64_t kernel = 3) {
     Windows windows = Windows::of({kernel, kernel});

@@ -9,6 +9,8 @@
 
 namespace systole::test {
 
+constexpr DType kF = Network::kFloat;
+
 inline Graph graph_of(Network& network) {
     return graph_of(network.finish("t", {}, "file").trace);
 }

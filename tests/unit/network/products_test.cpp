@@ -11,8 +11,6 @@ using namespace systole::test;
 
 namespace {
 
-constexpr DType kF = Network::kFloat;
-
 /// Layers and multiply-accumulates of one product.
 std::pair<std::string, std::int64_t> product_of(const Shape& a, const Shape& b, bool stored_a,
                                                 bool stored_b) {

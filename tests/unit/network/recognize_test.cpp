@@ -12,7 +12,6 @@ using namespace systole::test;
 
 namespace {
 
-constexpr DType kF = Network::kFloat;
 const Shape kShape = {2, 8, 16};
 
 /// A network under construction, in short words.

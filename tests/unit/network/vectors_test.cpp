@@ -12,8 +12,6 @@ using namespace systole::test;
 
 namespace {
 
-constexpr DType kF = Network::kFloat;
-
 std::string added(const Shape& a, const Shape& b) {
     Network network;
     network.output(elementwise(network, "out", "add", network.input("a", a, kF), network.input("b", b, kF)));

@@ -213,15 +213,15 @@ TEST_CASE("Kernels behind one that the cap held keep its clock for as long as it
 TEST_CASE("A power cap that leaves nothing for the SMs is refused", "[simt]") {
     const std::string head = "device: Mine\nextends: a100\n";
     const std::string burst = head + "calibrated: {burst_power: 500 W}\n";
-    CHECK_THROWS_AS(test::gpu_spec(head + "power: {cap: 150 W}\n"), UserError);
-    CHECK_THROWS_AS(test::gpu_spec(head + "power: {window: 0 ms}\n"), UserError);
-    CHECK_THROWS_AS(test::gpu_spec(head + "calibrated: {burst_power: 399 W}\n"), UserError);
-    CHECK_THROWS_AS(test::gpu_spec(burst + "power: {average: 0 ms}\n"), UserError);
-    CHECK(test::gpu_spec(burst).power.burst == Milliwatts(500'000));
-    const PowerSpec slow = test::gpu_spec(head + "power: {rise: 3 ms, l2_follows: off}\n").power;
+    CHECK_THROWS_AS(systole::test::gpu_spec(head + "power: {cap: 150 W}\n"), UserError);
+    CHECK_THROWS_AS(systole::test::gpu_spec(head + "power: {window: 0 ms}\n"), UserError);
+    CHECK_THROWS_AS(systole::test::gpu_spec(head + "calibrated: {burst_power: 399 W}\n"), UserError);
+    CHECK_THROWS_AS(systole::test::gpu_spec(burst + "power: {average: 0 ms}\n"), UserError);
+    CHECK(systole::test::gpu_spec(burst).power.burst == Milliwatts(500'000));
+    const PowerSpec slow = systole::test::gpu_spec(head + "power: {rise: 3 ms, l2_follows: off}\n").power;
     CHECK(slow.rise == Ticks(kTicksPerSecond / 1000 * 3));
     CHECK_FALSE(slow.l2_follows);
-    CHECK(test::gpu_spec(head + "power: {cap: 0 W}\n").power.cap == std::nullopt);
+    CHECK(systole::test::gpu_spec(head + "power: {cap: 0 W}\n").power.cap == std::nullopt);
 }
 
 }  // namespace systole::simt
