@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# systole_fuzz(NAME RUNS n CORPUS path ... [SOURCES path ...] DEPENDS lib ...): the target fuzz_NAME of tests/fuzz/NAME.cpp, which
+# systole_fuzz(NAME RUNS n CORPUS path ... DEPENDS lib ...): the target fuzz_NAME of tests/fuzz/NAME.cpp, which
 # reads its corpus (paths from the top) and RUNS inputs made from it. With SYSTOLE_FUZZ (clang) it is one of
 # libFuzzer instead, which tools/fuzz runs: fuzz_targets.txt has the name and the corpus of each.
 set(fuzz_folder ${CMAKE_CURRENT_LIST_DIR})
 set(fuzz_list ${CMAKE_CURRENT_BINARY_DIR}/fuzz_targets.txt)
 file(WRITE ${fuzz_list} "")
+if(SYSTOLE_FUZZ)
+    add_library(systole_fuzz_driver OBJECT ${fuzz_folder}/libfuzzer.cpp)
+else()
+    add_library(systole_fuzz_driver OBJECT ${fuzz_folder}/main.cpp ${fuzz_folder}/mutator.cpp)
+endif()
+target_link_libraries(systole_fuzz_driver PRIVATE systole_flags)
 function(systole_fuzz name)
-    cmake_parse_arguments(ARG "" "RUNS" "CORPUS;SOURCES;DEPENDS" ${ARGN})
-    add_executable(fuzz_${name} ${fuzz_folder}/${name}.cpp ${ARG_SOURCES} $<TARGET_OBJECTS:systole_sc_main>)
+    cmake_parse_arguments(ARG "" "RUNS" "CORPUS;DEPENDS" ${ARGN})
+    add_executable(fuzz_${name} ${fuzz_folder}/${name}.cpp $<TARGET_OBJECTS:systole_fuzz_driver> $<TARGET_OBJECTS:systole_sc_main>)
     target_link_libraries(fuzz_${name} PRIVATE systole_flags systole_test_link ${ARG_DEPENDS})
     if(SYSTOLE_FUZZ)
-        target_sources(fuzz_${name} PRIVATE ${fuzz_folder}/libfuzzer.cpp)
         target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
         list(JOIN ARG_CORPUS " " corpus)
         file(APPEND ${fuzz_list} "${name} ${corpus}\n")
     else()
-        target_sources(fuzz_${name} PRIVATE ${fuzz_folder}/main.cpp ${fuzz_folder}/mutator.cpp)
         add_test(NAME fuzz_${name} COMMAND fuzz_${name} --runs ${ARG_RUNS} ${ARG_CORPUS}
                  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     endif()
@@ -52,12 +56,7 @@ systole_fuzz(lesson RUNS 200 CORPUS configs/lessons tests/fuzz/corpus/lesson DEP
 systole_fuzz(command RUNS 500 CORPUS tests/fuzz/corpus/command DEPENDS systole_app)
 
 # The simulator itself, on machines and networks that bytes choose.
-add_library(systole_fuzz_random OBJECT ${fuzz_folder}/random_run.cpp)
-foreach(part random_gpu random_machine random_transformer)
-    target_sources(systole_fuzz_random PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/${part}.cpp)
-endforeach()
-target_link_libraries(systole_fuzz_random PRIVATE systole_generators systole_device)
-systole_fuzz(machine RUNS 200 CORPUS tests/fuzz/corpus/machine SOURCES $<TARGET_OBJECTS:systole_fuzz_random>
-             DEPENDS systole_systolic systole_generators systole_account)
-systole_fuzz(gpu_machine RUNS 100 CORPUS tests/fuzz/corpus/machine SOURCES $<TARGET_OBJECTS:systole_fuzz_random>
-             DEPENDS systole_simt systole_generators systole_account)
+add_library(systole_fuzz_random STATIC ${fuzz_folder}/random_run.cpp)
+target_link_libraries(systole_fuzz_random PUBLIC systole_drawn)
+systole_fuzz(machine RUNS 200 CORPUS tests/fuzz/corpus/machine DEPENDS systole_fuzz_random)
+systole_fuzz(gpu_machine RUNS 100 CORPUS tests/fuzz/corpus/machine DEPENDS systole_fuzz_random)

@@ -1,18 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs of their own, so that they run beside each other.
-set(drawn ${CMAKE_SOURCE_DIR}/tests/support/random_case.cpp ${CMAKE_SOURCE_DIR}/tests/support/random_gpu.cpp
-          ${CMAKE_SOURCE_DIR}/tests/support/random_machine.cpp)
-set(simulator systole_systolic systole_simt systole_workload systole_account systole_config)
-
 systole_test(properties SOURCES ${CMAKE_CURRENT_LIST_DIR}/conservation.cpp ${CMAKE_CURRENT_LIST_DIR}/engines.cpp
-                                ${CMAKE_CURRENT_LIST_DIR}/scaling.cpp ${CMAKE_SOURCE_DIR}/tests/support/outside_sums.cpp
-                                ${drawn}
-             DEPENDS ${simulator})
-systole_test(monotonicity SOURCES ${CMAKE_CURRENT_LIST_DIR}/monotonicity.cpp ${CMAKE_SOURCE_DIR}/tests/support/knobs.cpp
-                                  ${drawn}
-             DEPENDS ${simulator})
+             ALONE ${CMAKE_CURRENT_LIST_DIR}/scaling.cpp ${CMAKE_SOURCE_DIR}/tests/support/outside_sums.cpp
+             DEPENDS systole_drawn)
+systole_test(monotonicity SOURCES ${CMAKE_CURRENT_LIST_DIR}/monotonicity.cpp DEPENDS systole_drawn)
 
 # What a better machine loses at worst (bench_anomalies), run from the project's folder.
-add_executable(bench_anomalies ${CMAKE_CURRENT_LIST_DIR}/../../bench/anomalies.cpp
-               ${CMAKE_SOURCE_DIR}/tests/support/knobs.cpp ${drawn} $<TARGET_OBJECTS:systole_sc_main>)
-target_link_libraries(bench_anomalies PRIVATE systole_flags ${simulator})
+add_executable(bench_anomalies ${CMAKE_CURRENT_LIST_DIR}/../../bench/anomalies.cpp $<TARGET_OBJECTS:systole_sc_main>)
+target_link_libraries(bench_anomalies PRIVATE systole_drawn)

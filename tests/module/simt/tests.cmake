@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-systole_test(simt_l2_module SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2.cpp ${CMAKE_CURRENT_LIST_DIR}/mmu.cpp
-             DEPENDS systole_simt_l2)
+systole_test(simt_l2_module SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2.cpp
+    ALONE ${CMAKE_CURRENT_LIST_DIR}/mmu.cpp
+    DEPENDS systole_simt_l2)
 systole_test(simt_caches SOURCES ${CMAKE_CURRENT_LIST_DIR}/caches.cpp DEPENDS systole_simt_l2)
 systole_test(simt_microbench SOURCES ${CMAKE_CURRENT_LIST_DIR}/microbench.cpp ${CMAKE_CURRENT_LIST_DIR}/other_plan.cpp
              DEPENDS systole_simt_chip systole_simt_spec)

@@ -3,10 +3,7 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/address_map.cpp
     ${CMAKE_CURRENT_LIST_DIR}/alike_channels.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_by_hand.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/channel_pages.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_streams.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/channel_twin.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/command_checker.cpp
     ${CMAKE_CURRENT_LIST_DIR}/constraint_table.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_config.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_energy.cpp
@@ -19,9 +16,9 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_by_hand.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_candidates.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_judge.cpp
     ${CMAKE_CURRENT_LIST_DIR}/wishes.cpp
+    ALONE ${CMAKE_CURRENT_LIST_DIR}/slow_channel_candidates.cpp ${CMAKE_CURRENT_LIST_DIR}/channel_twin.cpp ${CMAKE_CURRENT_LIST_DIR}/command_checker.cpp ${CMAKE_CURRENT_LIST_DIR}/channel_pages.cpp
     DEPENDS systole_memory SLOW_TWIN)
 
 # Prints what a request costs (bench_dram_speed); no test.
