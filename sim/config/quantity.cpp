@@ -24,20 +24,24 @@ struct Unit {
 // Smallest first.
 constexpr std::array<Unit, 4> kFrequencies{
     {{"Hz", 1}, {"kHz", 1'000}, {"MHz", 1'000'000}, {"GHz", 1'000'000'000}}};
-constexpr std::array<Unit, 7> kSizes{{{"B", 1},
+constexpr std::array<Unit, 9> kSizes{{{"B", 1},
                                       {"kB", 1'000},
                                       {"KiB", 1 << 10},
                                       {"MB", 1'000'000},
                                       {"MiB", 1 << 20},
                                       {"GB", 1'000'000'000},
-                                      {"GiB", 1 << 30}}};
-constexpr std::array<Unit, 7> kBandwidths{{{"B/s", 1},
+                                      {"GiB", 1 << 30},
+                                      {"TB", 1'000'000'000'000},
+                                      {"TiB", std::int64_t{1} << 40}}};
+constexpr std::array<Unit, 9> kBandwidths{{{"B/s", 1},
                                            {"kB/s", 1'000},
                                            {"KiB/s", 1 << 10},
                                            {"MB/s", 1'000'000},
                                            {"MiB/s", 1 << 20},
                                            {"GB/s", 1'000'000'000},
-                                           {"GiB/s", 1 << 30}}};
+                                           {"GiB/s", 1 << 30},
+                                           {"TB/s", 1'000'000'000'000},
+                                           {"TiB/s", std::int64_t{1} << 40}}};
 constexpr std::array<Unit, 5> kTimes{
     {{"ps", 1}, {"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
 constexpr std::array<Unit, 4> kEnergies{{{"fJ", 1}, {"pJ", 1'000}, {"nJ", 1'000'000}, {"uJ", 1'000'000'000}}};
@@ -165,8 +169,8 @@ Parsed<std::int64_t> scale(const Decimal& number, const Unit& unit, std::string_
     if (number.negative) return problem<std::int64_t>("is negative");
     const std::string not_whole = fmt::format("is not a whole number of {}", smallest);
     const std::string_view fraction = number.fraction.substr(0, number.fraction.find_last_not_of('0') + 1);
-    // 2^-30 of a GiB has the longest fraction that can still be whole.
-    if (fraction.size() > 30) return problem<std::int64_t>(not_whole);
+    // 2^-40 of a TiB has the longest fraction that can still be whole.
+    if (fraction.size() > 40) return problem<std::int64_t>(not_whole);
     const std::optional<std::int64_t> mantissa = to_integer(number.digits, fraction);
     if (!mantissa) return problem<std::int64_t>("leaves 64 bits");
     Int128 divisor = 1;

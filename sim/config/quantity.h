@@ -21,7 +21,7 @@ struct Parsed {
 /// What a unit measures; each kind is counted in its smallest whole unit, prices and years in parts of one.
 enum class Dimension {
     Frequency,       ///< in hertz: Hz, kHz, MHz, GHz
-    Size,            ///< in bytes: B, kB, MB, GB (powers of 10), KiB, MiB, GiB (powers of 2)
+    Size,            ///< in bytes: B, kB, MB, GB, TB (powers of 10), KiB to TiB (powers of 2)
     Bandwidth,       ///< in bytes per second: a size per "s"
     Time,            ///< in picoseconds: ps, ns, us, ms, s
     Energy,          ///< in femtojoules: fJ, pJ, nJ, uJ

@@ -47,6 +47,8 @@ void define_units(mu::Parser& parser) {
     for (const char* each : {"KiB", "KiB/s"}) define(each, unit<1 << 10>);
     for (const char* each : {"MiB", "MiB/s"}) define(each, unit<1 << 20>);
     for (const char* each : {"GiB", "GiB/s"}) define(each, unit<1 << 30>);
+    for (const char* each : {"TB", "TB/s"}) define(each, unit<kTera>);
+    for (const char* each : {"TiB", "TiB/s"}) define(each, unit<std::int64_t{1} << 40>);
     define("s", unit<kTera, kTera>), define("ms", unit<kGiga, kTera>), define("us", unit<kMega, kTera>);
     define("ns", unit<k, kTera>), define("ps", unit<1, kTera>);
     define("fJ", unit<1, kPeta>), define("pJ", unit<k, kPeta>), define("nJ", unit<kMega, kPeta>);

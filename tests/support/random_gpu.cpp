@@ -17,17 +17,36 @@ struct Unit {
     double factor;
 };
 
-constexpr std::array<Unit, 28> kUnits{
-    {{"", "", 1},          {"Hz", "Hz", 1},           {"kHz", "Hz", 1e3},
-     {"MHz", "Hz", 1e6},   {"GHz", "Hz", 1e9},        {"B", "B", 1},
-     {"kB", "B", 1e3},     {"MB", "B", 1e6},          {"GB", "B", 1e9},
-     {"KiB", "B", 1024},   {"MiB", "B", 1024 * 1024}, {"GiB", "B", 1024.0 * 1024 * 1024},
-     {"ps", "ps", 1},      {"ns", "ps", 1e3},         {"us", "ps", 1e6},
-     {"ms", "ps", 1e9},    {"s", "ps", 1e12},         {"mW", "mW", 1},
-     {"W", "mW", 1e3},     {"fJ", "fJ", 1},           {"pJ", "fJ", 1e3},
-     {"nJ", "fJ", 1e6},    {"uJ", "fJ", 1e9},         {"B/s", "B/s", 1},
-     {"kB/s", "B/s", 1e3}, {"MB/s", "B/s", 1e6},      {"GB/s", "B/s", 1e9},
-     {"TB/s", "B/s", 1e12}}};
+constexpr std::array<Unit, 30> kUnits{{{"", "", 1},
+                                       {"Hz", "Hz", 1},
+                                       {"kHz", "Hz", 1e3},
+                                       {"MHz", "Hz", 1e6},
+                                       {"GHz", "Hz", 1e9},
+                                       {"B", "B", 1},
+                                       {"kB", "B", 1e3},
+                                       {"MB", "B", 1e6},
+                                       {"GB", "B", 1e9},
+                                       {"KiB", "B", 1024},
+                                       {"MiB", "B", 1024 * 1024},
+                                       {"GiB", "B", 1024.0 * 1024 * 1024},
+                                       {"TB", "B", 1e12},
+                                       {"TiB", "B", 1024.0 * 1024 * 1024 * 1024},
+                                       {"ps", "ps", 1},
+                                       {"ns", "ps", 1e3},
+                                       {"us", "ps", 1e6},
+                                       {"ms", "ps", 1e9},
+                                       {"s", "ps", 1e12},
+                                       {"mW", "mW", 1},
+                                       {"W", "mW", 1e3},
+                                       {"fJ", "fJ", 1},
+                                       {"pJ", "fJ", 1e3},
+                                       {"nJ", "fJ", 1e6},
+                                       {"uJ", "fJ", 1e9},
+                                       {"B/s", "B/s", 1},
+                                       {"kB/s", "B/s", 1e3},
+                                       {"MB/s", "B/s", 1e6},
+                                       {"GB/s", "B/s", 1e9},
+                                       {"TB/s", "B/s", 1e12}}};
 
 struct Amount {
     double number = 0;  ///< in `unit`

@@ -35,6 +35,10 @@ TEST_CASE("each unit of the documentation has its size", "[quantity]") {
     CHECK(value("2 GiB", Dimension::Size) == 2'147'483'648);
     CHECK(value("900 GB/s", Dimension::Bandwidth) == 900'000'000'000);
     CHECK(value("14 GiB/s", Dimension::Bandwidth) == 15'032'385'536);
+    CHECK(value("2 TB", Dimension::Size) == 2'000'000'000'000);
+    CHECK(value("1.5 TiB", Dimension::Size) == 1'649'267'441'664);
+    CHECK(value("4.8 TB/s", Dimension::Bandwidth) == 4'800'000'000'000);
+    CHECK(value("0.25 TiB/s", Dimension::Bandwidth) == 274'877'906'944);
     CHECK(value("5 ps", Dimension::Time) == 5);
     CHECK(value("700 ns", Dimension::Time) == 700'000);
     CHECK(value("1.5 us", Dimension::Time) == 1'500'000);

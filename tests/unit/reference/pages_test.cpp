@@ -39,7 +39,7 @@ TEST_CASE("a schema has types, limits and names, and asks for what must be there
     const json& document = schema.at("$defs").at("document");
     const json& properties = document.at("properties");
     CHECK(properties.at("volume").at("anyOf")[0].at("pattern") ==
-          "^(0|[1-9][0-9]*)(\\.[0-9]+)? *(B|kB|KiB|MB|MiB|GB|GiB)$");
+          "^(0|[1-9][0-9]*)(\\.[0-9]+)? *(B|kB|KiB|MB|MiB|GB|GiB|TB|TiB)$");
     CHECK(properties.at("plug").at("anyOf")[0].at("enum") == json({"round", "64", 64}));
     CHECK(document.at("then").at("required") == json({"volume"}));
     CHECK(document.at("then").at("properties").at("lid").at("then").at("required") == json({"locks"}));
