@@ -169,10 +169,11 @@ Parsed<std::int64_t> scale(const Decimal& number, const Unit& unit, std::string_
     if (number.negative) return problem<std::int64_t>("is negative");
     const std::string not_whole = fmt::format("is not a whole number of {}", smallest);
     const std::string_view fraction = number.fraction.substr(0, number.fraction.find_last_not_of('0') + 1);
-    // 2^-40 of a TiB has the longest fraction that can still be whole.
-    if (fraction.size() > 40) return problem<std::int64_t>(not_whole);
     const std::optional<std::int64_t> mantissa = to_integer(number.digits, fraction);
     if (!mantissa) return problem<std::int64_t>("leaves 64 bits");
+    // Of a power of two, n decimals of which the last is no 0 are whole only where all digits together are a
+    // multiple of 5^n: 5^27 is the last in 64 bits. Powers of ten have no more than 12.
+    if (fraction.size() > 27) return problem<std::int64_t>(not_whole);
     Int128 divisor = 1;
     for (std::size_t i = 0; i < fraction.size(); ++i) divisor *= 10;
     const Int128 product = Int128{*mantissa} * unit.scale;

@@ -37,6 +37,7 @@ TEST_CASE("each unit of the documentation has its size", "[quantity]") {
     CHECK(value("14 GiB/s", Dimension::Bandwidth) == 15'032'385'536);
     CHECK(value("2 TB", Dimension::Size) == 2'000'000'000'000);
     CHECK(value("1.5 TiB", Dimension::Size) == 1'649'267'441'664);
+    CHECK(value("0.000000007450580596923828125 TiB", Dimension::Size) == 8192);  // 2^-27
     CHECK(value("4.8 TB/s", Dimension::Bandwidth) == 4'800'000'000'000);
     CHECK(value("0.25 TiB/s", Dimension::Bandwidth) == 274'877'906'944);
     CHECK(value("5 ps", Dimension::Time) == 5);
@@ -87,6 +88,10 @@ TEST_CASE("a wrong quantity is told what was expected", "[quantity]") {
     CHECK(problem("1e3 MHz", Dimension::Frequency).find("unknown unit 'e3 MHz'") != std::string::npos);
     CHECK(problem("-1 ns", Dimension::Time) == "'-1 ns' is negative");
     CHECK(problem("0.5 B", Dimension::Size) == "'0.5 B' is not a whole number of B");
+    // More decimals than 128 bits have powers of ten.
+    CHECK(problem("0." + std::string(39, '0') + "1 TiB", Dimension::Size)
+              .ends_with("is not a whole number of B"));
+    CHECK(problem("0.0000000037252902984619140625 TiB", Dimension::Size).ends_with("leaves 64 bits"));
     CHECK(problem("0.0005 ns", Dimension::Time) == "'0.0005 ns' is not a whole number of ps");
     CHECK(problem("9223373 s", Dimension::Time) == "'9223373 s' leaves 64 bits");
     CHECK(problem("99999999999999999999 B", Dimension::Size) == "'99999999999999999999 B' leaves 64 bits");
