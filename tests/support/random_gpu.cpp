@@ -4,62 +4,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
 
+#include "sim/config/quantity.h"
+
 namespace systole::test {
 namespace {
-
-struct Unit {
-    std::string_view name, base;
-    double factor;
-};
-
-constexpr std::array<Unit, 30> kUnits{{{"", "", 1},
-                                       {"Hz", "Hz", 1},
-                                       {"kHz", "Hz", 1e3},
-                                       {"MHz", "Hz", 1e6},
-                                       {"GHz", "Hz", 1e9},
-                                       {"B", "B", 1},
-                                       {"kB", "B", 1e3},
-                                       {"MB", "B", 1e6},
-                                       {"GB", "B", 1e9},
-                                       {"KiB", "B", 1024},
-                                       {"MiB", "B", 1024 * 1024},
-                                       {"GiB", "B", 1024.0 * 1024 * 1024},
-                                       {"TB", "B", 1e12},
-                                       {"TiB", "B", 1024.0 * 1024 * 1024 * 1024},
-                                       {"ps", "ps", 1},
-                                       {"ns", "ps", 1e3},
-                                       {"us", "ps", 1e6},
-                                       {"ms", "ps", 1e9},
-                                       {"s", "ps", 1e12},
-                                       {"mW", "mW", 1},
-                                       {"W", "mW", 1e3},
-                                       {"fJ", "fJ", 1},
-                                       {"pJ", "fJ", 1e3},
-                                       {"nJ", "fJ", 1e6},
-                                       {"uJ", "fJ", 1e9},
-                                       {"B/s", "B/s", 1},
-                                       {"kB/s", "B/s", 1e3},
-                                       {"MB/s", "B/s", 1e6},
-                                       {"GB/s", "B/s", 1e9},
-                                       {"TB/s", "B/s", 1e12}}};
 
 struct Amount {
     double number = 0;  ///< in `unit`
     std::string_view unit;
 };
 
+/// Of a text that was written by a configuration: a quantity in its smallest unit, or a plain number.
 Amount amount_of(const std::string& text) {
+    using config::Dimension;
+    for (const Dimension dimension : {Dimension::Frequency, Dimension::Size, Dimension::Bandwidth,
+                                      Dimension::Time, Dimension::Energy, Dimension::Power})
+        if (const auto parsed =
+                config::parse_quantity(text, dimension, 0, std::numeric_limits<std::int64_t>::max());
+            parsed.value)
+            return {static_cast<double>(*parsed.value), config::units_of(dimension).front()};
     std::size_t digits = 0;
     const double number = std::stod(text, &digits);
-    const std::string name = text.substr(std::min(text.size(), text.find_first_not_of(' ', digits)));
-    for (const Unit& unit : kUnits)
-        if (unit.name == name) return {number * unit.factor, unit.base};
-    throw std::runtime_error("no unit " + name);
+    if (digits != text.size()) throw std::runtime_error("no amount: " + text);
+    return {number, ""};
 }
 
 std::vector<std::string> split(const std::string& text, const std::string& by) {

@@ -16,6 +16,7 @@ namespace systole::systolic {
 namespace {
 
 using test::Dice;
+using test::weights_read;
 
 Graph random_experts(Dice& dice) {
     const std::int64_t met = dice.pick(1, 4), rows = dice.pick(1, 9), k = dice.pick(1, 20),
@@ -67,14 +68,6 @@ Graph random_step(Dice& dice) {
         "}\n  - {name: all, op: concat, in: [last, first, last]}\n  - {name: out, op: matmul, n: 3}\n"
         "outputs: [out]\n";
     return transpose_operands(build_trace(config::parse_yaml(trace, "t"), {}));
-}
-
-/// Bytes of stored operands on their way out of DRAM.
-std::int64_t weights_read(const Program& program) {
-    std::int64_t bytes = 0;
-    for (const Transfer& t : program.transfers)
-        if (t.from.place == Place::Dram && t.operand == Operand::Weights) bytes += t.bytes();
-    return bytes;
 }
 
 Graph one_product(std::int64_t experts, const std::string& keys) {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
+#include "tests/support/complaint.h"
 
 namespace systole::systolic::test {
 
@@ -60,12 +60,14 @@ SystolicSpec large_machine() {
 }
 
 std::string message_of(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol) {
-    try {
-        lower(graph, spec, protocol);
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "";
+    return complaint([&] { lower(graph, spec, protocol); });
+}
+
+std::int64_t weights_read(const Program& program) {
+    std::int64_t bytes = 0;
+    for (const Transfer& t : program.transfers)
+        if (t.from.place == Place::Dram && t.operand == Operand::Weights) bytes += t.bytes();
+    return bytes;
 }
 
 TensorId GraphOf::tensor(Shape shape, DType type, TensorRole role) {

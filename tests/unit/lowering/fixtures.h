@@ -26,9 +26,12 @@ std::vector<SystolicSpec> machines();
 /// Lowers and replays; every broken promise fails the test.
 Lowered check(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol = Protocol::of_run());
 
-/// With what words a graph is refused; empty: it is not.
+/// With what words a graph is refused, or "fine".
 std::string message_of(const Graph& graph, const SystolicSpec& spec,
                        const Protocol& protocol = Protocol::of_op());
+
+/// Bytes of weights and their scales on their way out of DRAM.
+std::int64_t weights_read(const Program& program);
 
 /// Builds a graph layer by layer; every call answers the tensor it makes.
 class GraphOf {

@@ -53,9 +53,9 @@ TEST_CASE("Rows that are gathered cost instructions of each copy, or of the warp
         const GemmFormats gathers{DType::Bf16, DType::Bf16, {}, true};
         const CtaProgram plain = gemm_program(tile, {}, kSteps, sm),
                          own = gemm_program(tile, gathers, kSteps, sm);
-        CHECK(sum_of(own, Op::AsyncCopy, nullptr) == sum_of(plain, Op::AsyncCopy, nullptr));
-        CHECK(sum_of(own, Op::Mma, nullptr) == sum_of(plain, Op::Mma, nullptr));
-        return sum_of(own, Op::Integer, nullptr) - sum_of(plain, Op::Integer, nullptr);
+        CHECK(sum_of(own, Op::AsyncCopy) == sum_of(plain, Op::AsyncCopy));
+        CHECK(sum_of(own, Op::Mma) == sum_of(plain, Op::Mma));
+        return sum_of(own, Op::Integer) - sum_of(plain, Op::Integer);
     };
     // Four of a warp's eight copies are A's, three instructions more each, and eight a step; three steps
     // ahead.
@@ -197,11 +197,11 @@ TEST_CASE("Warps of mma.sync bring out eight rows at a time, and meet around eac
 TEST_CASE("Threads store whole sectors of what lies in the matrix, and no other results") {
     const CtaTile tile{128, 64, 64, 3, 2, 2};
     const CtaProgram whole = gemm_program(tile, {}, 3, warp_mma_sm());
-    const std::int64_t stores = sum_of(whole, Op::GlobalStore, nullptr);
+    const std::int64_t stores = sum_of(whole, Op::GlobalStore);
     CHECK(stores == 128 * 64 * 2 / 512);
     const auto stored = [&](double share) {
         const CtaProgram part = storing(whole, share);
-        CHECK(sum_of(part, Op::GlobalStore, nullptr) == stores);
+        CHECK(sum_of(part, Op::GlobalStore) == stores);
         CHECK(sum_of(part, Op::SharedStore, &Instruction::bytes) == 128 * 64 * 4);
         return sum_of(part, Op::GlobalStore, &Instruction::bytes);
     };
@@ -257,9 +257,9 @@ TEST_CASE("An epilogue reads its bias and what it joins once, and computes its f
         const CtaProgram program = gemm_program(tile, {DType::Bf16, DType::Bf16, gelu_add}, 3, warp_mma_sm());
         CHECK(sum_of(program, Op::GlobalLoad, &Instruction::bytes) ==
               sums * 2 + warps * tile.n / tile.groups_n * 4);
-        CHECK(sum_of(program, Op::Special, nullptr) == sums / 32);  // a tanh each
+        CHECK(sum_of(program, Op::Special) == sums / 32);  // a tanh each
         // Five for gelu, one to add, one for relu.
-        CHECK(sum_of(program, Op::Fp32, nullptr) - sum_of(plain, Op::Fp32, nullptr) == 7 * sums / 32);
+        CHECK(sum_of(program, Op::Fp32) - sum_of(plain, Op::Fp32) == 7 * sums / 32);
         CHECK(sum_of(program, Op::GlobalStore, &Instruction::bytes) == sums * 2);
     }
     for (const CtaTile& tile : kGroupTiles) {
@@ -269,9 +269,8 @@ TEST_CASE("An epilogue reads its bias and what it joins once, and computes its f
             gemm_program(tile, {DType::Bf16, DType::Bf16, gelu_add}, 3, group_mma_sm());
         CHECK(sum_of(program, Op::BulkCopy, &Instruction::bytes) ==
               (tile.m + tile.n) * tile.k * 2 * 3 + sums * 2);
-        CHECK(sum_of(program, Op::GlobalLoad, nullptr) ==
-              4 * tile.groups_m * tile.groups_n);  // a warp its bias
-        CHECK(sum_of(program, Op::Special, nullptr) == sums / 32);
+        CHECK(sum_of(program, Op::GlobalLoad) == 4 * tile.groups_m * tile.groups_n);  // a warp its bias
+        CHECK(sum_of(program, Op::Special) == sums / 32);
     }
 }
 

@@ -27,7 +27,7 @@ inline std::int64_t bytes_of(const CtaProgram& program, Op op) {
 }
 
 /// `amount`s or `bytes` of instructions of a kind, of all warps of a CTA; nothing: how many there are.
-inline std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what) {
+inline std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what = nullptr) {
     std::int64_t sum = 0;
     for (const Role& role : program.roles)
         for (const Section& section : role.program)

@@ -30,7 +30,7 @@ TEST_CASE("A CTA of MFMA multiplies its tile, and brings each operand through re
         CHECK(sum_of(program, Op::StepLoad, &Instruction::bytes) == of_step * (kSteps + 1));
         CHECK(sum_of(program, Op::SharedStore, &Instruction::bytes) == of_step * (kSteps + 1));
         CHECK(sum_of(program, Op::GlobalStore, &Instruction::bytes) == tile.m * tile.n * 2);
-        CHECK(sum_of(program, Op::AsyncCopy, nullptr) == 0);
+        CHECK(sum_of(program, Op::AsyncCopy) == 0);
         CHECK(program.shared == Bytes(tile.stages * of_step));
         // Each warp reads its rows' and columns' fragments of every part of 32 bytes of K.
         const std::int64_t read = (tile.m * tile.groups_n + tile.n * tile.groups_m) * tile.k * 2 * kSteps;
@@ -43,7 +43,7 @@ TEST_CASE("With one buffer of shared memory warps meet twice a step, with two on
     constexpr std::int64_t kSteps = 5;
     for (const int buffers : {1, 2}) {
         const CtaProgram program = gemm_program({128, 128, 32, buffers, 2, 2}, {}, kSteps, wave_mma_sm());
-        CHECK(sum_of(program, Op::Await, nullptr) == 4 * (1 + kSteps * (buffers == 1 ? 2 : 1)));
+        CHECK(sum_of(program, Op::Await) == 4 * (1 + kSteps * (buffers == 1 ? 2 : 1)));
     }
 }
 
@@ -89,7 +89,7 @@ void check_program(const CtaTile& tile, const GemmFormats& formats, const SmSpec
     CHECK(sum_of(program, Op::StepLoad, &Instruction::bytes) == of_step * (kSteps + 1));
     CHECK(sum_of(program, Op::GlobalStore, &Instruction::bytes) ==
           tile.m * tile.n * bits_of(formats.out).value() / 8);
-    CHECK(sum_of(program, Op::AsyncCopy, nullptr) == 0);
+    CHECK(sum_of(program, Op::AsyncCopy) == 0);
     CHECK(program.shared == Bytes(tile.stages * of_step));
     CHECK(program.warps() == tile.groups_m * tile.groups_n * tile.slices);
     CHECK(program.registers_of_thread <= 255);
@@ -112,7 +112,7 @@ TEST_CASE("HMMA and its reads are as many as quad-pairs take") {
     // column of four elements is in the registers of two quad-pairs: 16 B, a load for 32 of them.
     const CtaProgram program =
         gemm_program({128, 128, 32, 2, 2, 2}, {.in = DType::Fp16, .out = DType::Fp16}, 3, quad_pair_sm());
-    CHECK(sum_of(program, Op::Mma, nullptr) == 4 * 3 * 16 * 4 * 8);
+    CHECK(sum_of(program, Op::Mma) == 4 * 3 * 16 * 4 * 8);
     const Section& step = program.roles.at(0).program.at(1);
     std::int64_t reads = 0;
     for (const Instruction& instruction : step.body) reads += instruction.op == Op::SharedLoad;
@@ -125,7 +125,7 @@ TEST_CASE("A thread of an SGEMM has 8 x 8 sums, 16 of fragments twice, and 127 r
     const GemmFormats formats{.in = DType::Fp32, .out = DType::Fp32};
     const CtaProgram program = gemm_program({128, 128, 8, 2, 2, 4}, formats, 3, quad_pair_sm());
     CHECK(program.registers_of_thread == 64 + 32 + 8 + 23);
-    CHECK(sum_of(program, Op::Fma, nullptr) == 8 * 3 * 64 * 8);
+    CHECK(sum_of(program, Op::Fma) == 8 * 3 * 64 * 8);
     CHECK(occupancy(program, quad_pair_sm()) == 2);
     // 128 x 128 x 8 MACs at 64 a cycle, of which barriers and reads cost little.
     const auto timing = time_cta({128, 128, 8, 2, 2, 4}, formats, quad_pair_sm());

@@ -25,12 +25,12 @@ systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp ${CMAKE_CURRENT_LIST_DIR}/simt_energy_test.cpp
              DEPENDS systole_simt_spec systole_device)
 systole_test(simt_sm
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp ${CMAKE_CURRENT_LIST_DIR}/moves_test.cpp ${CMAKE_CURRENT_LIST_DIR}/row_kernels_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_answers_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_waves_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/staged_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/tensor_time_test.cpp ${CMAKE_CURRENT_LIST_DIR}/thread_mma_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/turn_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/wmma_program_test.cpp
-    ALONE ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp
+    ALONE ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp
     DEPENDS systole_simt_kernels)
 systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_test.cpp
                                       ${CMAKE_CURRENT_LIST_DIR}/collectives_config_test.cpp

@@ -49,7 +49,7 @@ TEST_CASE("A CTA of wmma multiplies its tile, and brings each operand through re
                   of_step * steps + tile.m * tile.n * 4);
             // A store has 16 bytes of each thread, of which eight rows of 16 results fill half.
             CHECK(sum_of(program, Op::GlobalStore, &Instruction::bytes) == 2 * tile.m * tile.n * 2);
-            CHECK(sum_of(program, Op::AsyncCopy, nullptr) == 0);
+            CHECK(sum_of(program, Op::AsyncCopy) == 0);
             // Each warp reads its rows' and columns' fragments of every part of 32 bytes of K.
             const std::int64_t read = (tile.m * tile.groups_n + tile.n * tile.groups_m) * tile.k * 2 * steps;
             CHECK(sum_of(program, Op::SharedLoad, &Instruction::bytes) == read + tile.m * tile.n * 4);
@@ -62,8 +62,7 @@ TEST_CASE("With one stage warps meet twice a step, before its fragments and behi
     for (const int stages : {1, 2}) {
         const CtaProgram program =
             gemm_program(stages == 1 ? kOneStage : kTwoStages, {}, kSteps, warp_mma_sm());
-        CHECK(sum_of(program, Op::Await, nullptr) ==
-              kEpilogue + (stages == 1 ? 2 * (kSteps - 1) + 1 : kSteps));
+        CHECK(sum_of(program, Op::Await) == kEpilogue + (stages == 1 ? 2 * (kSteps - 1) + 1 : kSteps));
     }
 }
 

@@ -68,9 +68,9 @@ TEST_CASE("units count in hertz, bytes, seconds, joules and watts", "[formula]")
 
 TEST_CASE("a quantity is the same number in a formula and in a configuration", "[formula]") {
     for (const char* unit :
-         {"Hz",  "kHz",  "MHz", "GHz",  "B",    "kB",   "MB",    "GB",    "KiB",     "MiB",  "GiB", "TB",
-          "TiB", "TB/s", "B/s", "kB/s", "MB/s", "GB/s", "MiB/s", "ps",    "ns",      "us",   "ms",  "s",
-          "fJ",  "pJ",   "nJ",  "uJ",   "mW",   "W",    "USD",   "USD/h", "USD/kWh", "years"})
+         {"Hz",  "kHz",  "MHz",   "GHz", "B",    "kB",   "MB",   "GB",    "KiB",   "MiB",     "GiB",  "TB",
+          "TiB", "TB/s", "TiB/s", "B/s", "kB/s", "MB/s", "GB/s", "MiB/s", "ps",    "ns",      "us",   "ms",
+          "s",   "fJ",   "pJ",    "nJ",  "uJ",   "mW",   "W",    "USD",   "USD/h", "USD/kWh", "years"})
         for (int thousandths = 1; thousandths < 2000; thousandths += 7) {
             const std::string text = fmt::format("{} {}", config::format_number(thousandths / 1000.0), unit);
             const std::optional<double> of_configuration = number_of(text);
