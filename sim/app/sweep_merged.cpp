@@ -59,11 +59,14 @@ std::optional<Conclusion> still_merged(const Session& session) {
     if (!session.experiment.objectives.empty() && !fs::exists(path / "front.csv", error)) return {};
     try {
         const Json json = Json::parse(read_text((path / kSummary).string(), kLargestSummary));
+        if (session.folder.results_after(fs::last_write_time(path / kSummary))) return {};
         if (json.at("finished").get<std::size_t>() != session.folder.manifest().size()) return {};
         return Conclusion{json.at("summary").get<std::string>(), json.at("exit_code").get<int>()};
     } catch (const Json::exception&) {
         return {};
     } catch (const UserError&) {
+        return {};
+    } catch (const fs::filesystem_error&) {
         return {};
     }
 }

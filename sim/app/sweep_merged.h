@@ -27,8 +27,8 @@ Conclusion write_merged(const Session& session, const sweep::MergedTable& table)
 /// Names of files and directories in a sweep's folder that are its own.
 std::vector<std::string> sweep_files();
 
-/// What write_merged() answered of a table in which every point had its result: results do not change, so
-/// that table is of what lies there as long as none is missing, which the caller knows.
+/// What write_merged() answered of a table in which every point had its result. It is of what lies there as
+/// long as none is missing, which the caller knows, and none was written since.
 std::optional<Conclusion> still_merged(const Session& session);
 
 }  // namespace systole::app

@@ -203,8 +203,8 @@ fs::path Folder::place(std::string_view id) const {
     return path_ / "points" / id.substr(0, 2) / fmt::format("{}.json", id);
 }
 
-std::vector<std::string> Folder::finished() const {
-    std::vector<std::string> ids;
+std::vector<fs::path> Folder::result_files() const {
+    std::vector<fs::path> files;
     std::error_code ignored;  // no folder yet: nothing is finished
     for (fs::directory_iterator shelf(path_ / "points", ignored), end; shelf != end;
          shelf.increment(ignored)) {
@@ -212,10 +212,24 @@ std::vector<std::string> Folder::finished() const {
         for (fs::directory_iterator file(shelf->path(), error); file != end; file.increment(error))
             if (file->path().extension() == ".json" && is_id(file->path().stem().string()) &&
                 file->is_regular_file(ignored))
-                ids.push_back(file->path().stem().string());
+                files.push_back(file->path());
     }
+    return files;
+}
+
+std::vector<std::string> Folder::finished() const {
+    std::vector<std::string> ids;
+    for (const fs::path& file : result_files()) ids.push_back(file.stem().string());
     std::sort(ids.begin(), ids.end());
     return ids;
+}
+
+bool Folder::results_after(fs::file_time_type time) const {
+    return std::ranges::any_of(result_files(), [time](const fs::path& file) {
+        std::error_code gone;
+        const fs::file_time_type written = fs::last_write_time(file, gone);
+        return gone || written > time;
+    });
 }
 
 std::optional<PointResult> Folder::result(std::string_view id) const {

@@ -58,6 +58,8 @@ public:
 
     /// Ids of points that have a result, sorted.
     std::vector<std::string> finished() const;
+    /// Whether a result was written, or changed by somebody, after `time`.
+    bool results_after(std::filesystem::file_time_type time) const;
     /// A point's result; nothing if there is none or it is broken (a disk that lost power), and then it is
     /// removed so that the point runs again. Throws UserError if one is there and cannot be read.
     std::optional<PointResult> result(std::string_view id) const;
@@ -78,6 +80,7 @@ public:
 private:
     Folder(std::filesystem::path path, FolderIdentity identity, Manifest manifest);
     std::filesystem::path place(std::string_view id) const;
+    std::vector<std::filesystem::path> result_files() const;
 
     std::filesystem::path path_;
     FolderIdentity identity_;

@@ -42,11 +42,24 @@ class TestGoingOn(SweepTest):
     def test_results_that_a_disk_lost_are_made_again_at_once(self):
         self.sweep(GRID)
         merged = self.merged("sweep")
+        time.sleep(0.05)  # files know when they were written to some milliseconds
         lost = sorted((self.directory / "sweep" / "points").rglob("*.json"))[2:5]
         for result in lost:
             result.write_bytes(b"")
         self.assertEqual(self.run_systole("sweep", "resume", "sweep").returncode, 0)
+        for result in lost:
+            self.assertEqual(json.loads(result.read_text())["id"], result.stem)
         self.assertEqual(self.merged("sweep"), merged)
+
+    def test_what_somebody_wrote_into_a_result_is_what_is_told(self):
+        self.sweep(GRID)
+        time.sleep(0.05)
+        changed = sorted((self.directory / "sweep" / "points").rglob("*.json"))[4]
+        result = json.loads(changed.read_text())
+        result["figures"]["macs"] = "4711"
+        changed.write_text(json.dumps(result))
+        self.answer("sweep", "resume", "sweep")
+        self.assertEqual([row["macs"] for row in self.points("sweep") if row["id"] == changed.stem], ["4711"])
 
     def test_a_finished_sweep_is_not_merged_again_but_told_again(self):
         self.sweep(GRID)

@@ -207,6 +207,21 @@ TEST_CASE("a broken result is removed so that its point runs again", "[folder]")
     }
 }
 
+TEST_CASE("a result that was written after a time is told from those before", "[folder]") {
+    const test::TemporaryFolder place;
+    const Folder folder = Folder::create(place / "sweep", identity(place / "."), manifest());
+    const auto time = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    CHECK_FALSE(folder.results_after(time));
+    for (const std::string& id : {kId, kOther}) {
+        folder.write({id, false, "", {}, 0});
+        fs::last_write_time(place / "sweep/points" / id.substr(0, 2) / (id + ".json"), time);
+    }
+    CHECK_FALSE(folder.results_after(time));
+    CHECK(folder.results_after(time - std::chrono::nanoseconds(1'000'000)));
+    fs::last_write_time(place / "sweep/points/01/0123456789abcdef.json", time + std::chrono::seconds(1));
+    CHECK(folder.results_after(time));
+}
+
 TEST_CASE("only results are finished points", "[folder]") {
     const test::TemporaryFolder place;
     const Folder folder = Folder::create(place / "sweep", identity(place / "."), manifest());
