@@ -111,12 +111,13 @@ Joins joins_of(const Graph& graph) {
     return joins;
 }
 
-Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants,
-                      const RunOptions& options, bool skip_unable, bool with_cost,
-                      std::vector<Timeline>& timelines) {
+Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants, RunOptions options,
+                      bool skip_unable, bool with_cost, std::vector<Timeline>& timelines) {
     std::vector<DeviceResult> results;
     for (const Contestant& contestant : contestants) {
-        const Progress progress(fmt::format("running {} on {}", graph.name, contestant.name));
+        WorkDone work_done;
+        options.work_done = &work_done;
+        const Progress progress(fmt::format("running {} on {}", graph.name, contestant.name), &work_done);
         try {
             RunOutcome outcome = contestant.device.run(graph, options);
             results.push_back(std::move(outcome.result));

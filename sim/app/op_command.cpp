@@ -20,8 +20,10 @@ namespace {
 
 constexpr std::size_t kTableLimit = std::size_t{64} << 20;  // bytes: about a million rows
 
-RunOutcome run_question(const LoadedDevice& device, const OpQuestion& question, const RunOptions& options) {
-    const Progress progress(fmt::format("running {} on {}", question.op, device.name));
+RunOutcome run_question(const LoadedDevice& device, const OpQuestion& question, RunOptions options) {
+    WorkDone work_done;
+    options.work_done = &work_done;
+    const Progress progress(fmt::format("running {} on {}", question.op, device.name), &work_done);
     return run_operator(device, question.op, question.keys, {}, options);
 }
 

@@ -48,8 +48,10 @@ Destinations read_destinations(const Arguments& arguments) {
 
 /// `trace` is the name of the trace that the program must be of; empty: any.
 RunOutcome run_program(const LoadedDevice& device, const std::string& file, const std::string& trace,
-                       const RunOptions& options) {
-    const Progress progress(fmt::format("running {} on {}", file, device.name));
+                       RunOptions options) {
+    WorkDone work_done;
+    options.work_done = &work_done;
+    const Progress progress(fmt::format("running {} on {}", file, device.name), &work_done);
     RunOutcome outcome = device.run_program(read_text(file, kProgramLimit), file, options);
     const std::string& own = outcome.result.trace;
     if (!trace.empty() && own != trace)
@@ -74,8 +76,8 @@ RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {
     const auto program = arguments.option("program");
     const std::string trace = program && arguments.count() < 2 ? "" : arguments.at(1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
-    const RunOptions options{settings.protocol, timeline, arguments.has("check-dram"),
-                             read_mapping_file(arguments)};
+    RunOptions options{settings.protocol, timeline, arguments.has("check-dram"),
+                       read_mapping_file(arguments)};
     if (program) refuse_workload(settings, "a device program has none");
     if (program && trace.empty()) refuse_import_choices(arguments, "--program without a TRACE has none");
     if (program && options.mapping)
@@ -91,7 +93,9 @@ RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {
         tell_trace(graph, outcome.result);
         return priced(std::move(outcome), device, arguments);
     }
-    const Progress progress(fmt::format("running {} on {}", graph.name, device.name));
+    WorkDone work_done;
+    options.work_done = &work_done;
+    const Progress progress(fmt::format("running {} on {}", graph.name, device.name), &work_done);
     RunOutcome outcome = device.run(graph, for_timeline(options, graph));
     tell_trace(graph, outcome.result);
     return priced(std::move(outcome), device, arguments);

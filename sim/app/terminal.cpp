@@ -56,6 +56,13 @@ std::size_t width_of(int stream) {
 
 constexpr Ink kErrorInk{Ink::Weight::Strong, 160};
 
+/// ", run 3: 45 %"; nothing of what has not begun.
+std::string share_text(const WorkDone* work_done) {
+    if (work_done == nullptr || work_done->runs() == 0) return "";
+    const std::string share = fmt::format("{:.0f} %", 100 * work_done->share());
+    return work_done->runs() == 1 ? ", " + share : fmt::format(", run {}: {}", work_done->runs(), share);
+}
+
 }  // namespace
 
 TextStyle answer_style() {
@@ -94,7 +101,8 @@ void complain(std::string_view messages) {
     std::fputs(shown.c_str(), stderr);
 }
 
-Progress::Progress(std::string what) : what_(std::move(what)) {
+Progress::Progress(std::string what, const WorkDone* work_done)
+    : what_(std::move(what)), work_done_(work_done) {
     if (::isatty(STDERR_FILENO)) thread_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
 }
 
@@ -114,8 +122,8 @@ void Progress::show(const std::stop_token& stop) {
     bool shown = false;
     while (!wake_.wait_for(lock, stop, kPeriod, [&] { return stop.stop_requested(); })) {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin);
-        std::fprintf(stderr, "%s%s ... %lld s", kClearLine, what_.c_str(),
-                     static_cast<long long>(seconds.count()));
+        std::fprintf(stderr, "%s%s ... %lld s%s", kClearLine, what_.c_str(),
+                     static_cast<long long>(seconds.count()), share_text(work_done_).c_str());
         std::fflush(stderr);
         shown = true;
     }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "sim/base/text_style.h"
+#include "sim/device/work_done.h"
 
 namespace systole::app {
 
@@ -32,10 +33,12 @@ void note(const std::string& text);
 /// shown as \xNN: a broken file must not talk to the terminal. On one with colours, "error:" is red.
 void complain(std::string_view messages);
 
-/// "what ... 12 s": shown while it lives, only on a terminal, and only once a second has gone by.
+/// "what ... 12 s": shown while it lives, only on a terminal, and only once a second has gone by. Of a run
+/// that tells how far it is, "what ... 12 s, 45 %", and of one behind others "what ... 12 s, run 3: 45 %".
 class Progress {
 public:
-    explicit Progress(std::string what);
+    /// `work_done` must outlive it.
+    explicit Progress(std::string what, const WorkDone* work_done = nullptr);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -49,6 +52,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::string what_;
+    const WorkDone* const work_done_;
     std::jthread thread_;  // last: it uses the others
 };
 

@@ -11,6 +11,7 @@
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
 #include "sim/config/yaml.h"
+#include "sim/device/work_done.h"
 #include "sim/timeline/timeline.h"
 #include "sim/timeline/wave_recorder.h"
 #include "sim/workload/graph.h"
@@ -66,6 +67,7 @@ struct RunOptions {
     WantTimeline timeline = WantTimeline::No;
     bool check_dram = false;                       ///< hold every command of the memory against its standard
     std::optional<config::YamlNode> mapping = {};  ///< by hand, in the words of the device kind
+    WorkDone* work_done = nullptr;                 ///< kept up to date, if there is one
 };
 
 struct RunOutcome {

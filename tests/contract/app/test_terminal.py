@@ -120,6 +120,15 @@ class Terminal(ProgramTest):
             self.assertEqual(self.read(f"shown/{name}"), self.read(f"piped/{name}"), name)
         self.assertEqual(self.piped("sweep", "resume", "shown"), piped)
 
+    def test_what_takes_long_says_how_far_it_is(self):
+        for words in (("tpu_v4", "resnet50", "--set", "workload.batch=48"), ("h100", "llama3_8b")):
+            with self.subTest(words[0]):
+                shown = self.shown("run", *words, "-o", f"of_{words[0]}")
+                self.assertEqual(self.code, 0, shown)
+                share = re.search(rf"running {words[1]} on {words[0]} \.\.\. 1 s, (?:run \d: )?(\d+) %\r", shown + "\r")
+                self.assertTrue(share, shown)
+                self.assertLessEqual(int(share[1]), 100)
+
     def test_formats_for_programs_are_plain_on_a_terminal(self):
         for form in ("json", "csv"):
             self.assertNotIn("\033", self.shown("run", DEVICE, TRACE, "--format", form))

@@ -65,7 +65,12 @@ TEST_CASE("random GPUs keep every invariant, or are refused", "[machines][simt]"
         try {
             // A timeline is held to the result that it is of.
             const WantTimeline timeline = seed % 2 == 0 ? WantTimeline::Yes : WantTimeline::No;
-            const DeviceResult result = device->run(graph, {protocol, timeline, true}).result;
+            WorkDone work_done;
+            RunOptions options{protocol, timeline, true};
+            options.work_done = &work_done;
+            const DeviceResult result = device->run(graph, options).result;
+            CHECK(work_done.runs() == 1);
+            CHECK(work_done.share() == 1);
             ++ran;
             CHECK(result.total.macs == total_macs(graph));
             CHECK(result.total.utilization() <= 1.0);

@@ -71,7 +71,12 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
         CHECK(to_json({device->run(graph, {protocol, WantTimeline::Yes}).result}) == to_json({first.result}));
 
         // The program, written out and read back, is the same program.
-        const auto from_text = device->run_program(device->lower(graph, {protocol}), "lowered", {protocol});
+        WorkDone work_done;
+        RunOptions watched{protocol};
+        watched.work_done = &work_done;
+        const auto from_text = device->run_program(device->lower(graph, {protocol}), "lowered", watched);
+        CHECK(work_done.runs() == 1);
+        CHECK(work_done.share() == 1);
         CHECK(from_text.result.total.cycles == first.result.total.cycles);
         CHECK(from_text.result.total.slots == first.result.total.slots);
 

@@ -66,6 +66,7 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
     copy_in.host.bind(host_link.port(0).down.in);
     copy_out.host.bind(host_link.port(0).up.in);
     if (options.check_dram) dram.check_commands();
+    if (options.work_done != nullptr) sms.tell(*options.work_done);
     if (options.timeline != WantTimeline::No) keep_times();
     SC_HAS_PROCESS(Chip);
     SC_METHOD(begin);

@@ -50,6 +50,8 @@ public:
     /// Before it begins: keeps what the time of SMs went to, in about so many pieces at most.
     virtual void keep_histories(std::size_t /*pieces*/) {}
 
+    /// Of its CTAs, those that are through, from 0 to 1; of collectives, 0 until they are finished.
+    virtual double share_done() const { return 0; }
     /// CTAs that have places; of collectives none.
     virtual std::int64_t resident_ctas() const { return 0; }
     /// Ticks::max(): only an answer can wake it.

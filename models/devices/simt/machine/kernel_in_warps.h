@@ -28,6 +28,9 @@ public:
                   Ticks start);
 
     void keep_histories(std::size_t /*pieces*/) override { keeps_histories_ = true; }
+    double share_done() const override {
+        return 1 - static_cast<double>(deal_.left() + left_) / static_cast<double>(grid_);
+    }
     std::int64_t resident_ctas() const override { return left_; }
     Ticks next_event() const override;
     void advance(Ticks now, std::vector<Access>& accesses) override;

@@ -38,6 +38,9 @@ public:
     KernelRun& operator=(const KernelRun&) = delete;
 
     void keep_histories(std::size_t pieces) override;
+    double share_done() const override {
+        return 1 - static_cast<double>(deal_.left() + left_) / static_cast<double>(work_.ctas());
+    }
     std::int64_t resident_ctas() const override { return left_; }
     Ticks next_event() const override;
     void advance(Ticks now, std::vector<Access>& accesses) override;

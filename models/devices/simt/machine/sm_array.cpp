@@ -135,8 +135,16 @@ void SmArray::step() {
         send_accesses();
     } while (run_->next_event() <= now());
     if (counters_) counters_->resident(now(), run_->resident_ctas());
+    tell_share();
     if (run_->finished()) return stored();
     if (const Ticks next = run_->next_event(); next < Ticks::max()) wake_.notify(to_sc_time(next - now()));
+}
+
+void SmArray::tell_share() const {
+    if (work_done_ == nullptr) return;
+    const double of_this = run_ ? run_->share_done() : 0;
+    work_done_->update((static_cast<double>(records_.size()) + of_this) /
+                       static_cast<double>(kernels_.size()));
 }
 
 void SmArray::begin_kernel() {
@@ -204,6 +212,7 @@ void SmArray::finish_kernel() {
     records_.push_back({layer, launched_, begin_, now(), clock_.clock(), run_->finish(now())});
     clock_.end_kernel(now(), moved_(), tensor_cycles(layer, records_.back().account.macs));
     run_.reset();
+    tell_share();
     const std::size_t next = finished() ? plan_->layers.size() : kernels_[records_.size()].layer;
     if (layers_done_ && next > layer) layers_done_(next);
     if (finished()) return done_();

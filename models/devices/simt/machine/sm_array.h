@@ -27,6 +27,7 @@
 #include "models/devices/simt/machine/sm_counters.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/account/run_result.h"
+#include "sim/device/work_done.h"
 #include "sim/kernel/payload_pool.h"
 
 namespace systole::simt {
@@ -61,6 +62,11 @@ public:
     /// CTAs on an SM and bytes between SMs and the L2, over time until `end`; nothing if nothing was kept.
     std::vector<CounterTrack> counters(Ticks end) const {
         return counters_ ? counters_->tracks(name(), spec_.sm.count, end) : std::vector<CounterTrack>{};
+    }
+    /// From now on tells of kernels and CTAs that are through.
+    void tell(WorkDone& work_done) {
+        work_done_ = &work_done;
+        work_done.begin_run();
     }
     /// Tells when the kernels of so many layers, from the first on, are complete.
     void on_layers(std::function<void(std::size_t layers)> listener) { layers_done_ = std::move(listener); }
@@ -99,6 +105,7 @@ private:
     bool begins_turn() const;
     double tensor_cycles(std::size_t layer, std::int64_t macs) const;
     ClockControl::Expected expected_of(const Kernel& kernel) const;
+    void tell_share() const;
     void begin_kernel();
     std::unique_ptr<KernelExecution> execution_of(const KernelPlan& plan);
     void send_accesses();
@@ -128,6 +135,7 @@ private:
     std::unique_ptr<KernelExecution> run_;
     std::size_t pieces_ = 0;  // of histories; 0: none
     std::optional<SmCounters> counters_;
+    WorkDone* work_done_ = nullptr;
     std::vector<KernelExecution::Access> accesses_;  // scratch
     std::deque<Payload*> waiting_;
     Payload* requesting_ = nullptr;

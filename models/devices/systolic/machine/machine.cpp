@@ -35,7 +35,8 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
                  const RunOptions& options, const ForeignMemory* foreign)
     : sc_module(name),
       clock(spec.core_clock),
-      record(program, unit_numbers(spec.cores, spec.mxu.count), options.timeline != WantTimeline::No),
+      record(program, unit_numbers(spec.cores, spec.mxu.count), options.timeline != WantTimeline::No,
+             options.work_done),
       memory(memory_of(spec, options.protocol), foreign),
       host_link("host_link", spec.host, spec.cores),
       chip_link(spec.chip_link ? std::make_unique<ChipLink>("chip_link", *spec.chip_link) : nullptr),

@@ -10,13 +10,16 @@
 
 namespace systole::systolic {
 
-RunRecord::RunRecord(const Program& program, std::size_t units, bool timeline)
+RunRecord::RunRecord(const Program& program, std::size_t units, bool timeline, WorkDone* work_done)
     : program_(&program),
       ledger_(program.layers.size()),
       done_(units),
       waiting_(units),
       layer_end_(program.layers.size(), CausalLog::kNone),
-      timeline_(timeline) {}
+      timeline_(timeline),
+      work_done_(work_done) {
+    if (work_done_ != nullptr) work_done_->begin_run();
+}
 
 bool RunRecord::tokens_ready(const Command& command, sc_core::sc_event& wake) {
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
@@ -56,6 +59,8 @@ void RunRecord::complete(const Command& command, EventId done) {
                   unit_name(command.unit, program_->cores));
     completions.push_back(done);
     ++completed_;
+    if (work_done_ != nullptr)
+        work_done_->update(static_cast<double>(completed_) / static_cast<double>(program_->commands.size()));
     const auto keep_latest = [&](EventId& last) {
         if (last == CausalLog::kNone || time >= log_[last].time) last = done;
     };

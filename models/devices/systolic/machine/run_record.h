@@ -14,6 +14,7 @@
 #include "sim/account/causal_log.h"
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
+#include "sim/device/work_done.h"
 
 namespace systole::systolic {
 
@@ -21,7 +22,8 @@ class RunRecord {
 public:
     using EventId = CausalLog::EventId;
 
-    RunRecord(const Program& program, std::size_t units, bool timeline);
+    /// `work_done`: told of complete commands, if there is one.
+    RunRecord(const Program& program, std::size_t units, bool timeline, WorkDone* work_done = nullptr);
 
     /// That runs now.
     const Program& program() const { return *program_; }
@@ -120,6 +122,7 @@ private:
     EventId last_ = CausalLog::kNone;
     bool timeline_;
     std::vector<Bar> bars_;
+    WorkDone* const work_done_;
 };
 
 }  // namespace systole::systolic
