@@ -10,7 +10,7 @@ LEFT_OUT = ("tools/", "git ", "sudo ", "cmake ", "ninja ")  # set-up and the too
 ELLIPSIS = "…"
 FENCE = re.compile(r"^( *)(```+)([^`]*)$")
 MARK = re.compile(r"^<!-- not run: (.*?) -->$")
-RECORDS = ("docs/status.md",)  # of what was once measured
+RECORDS = ("docs/journal.md", "docs/status.md")  # of what was once measured
 GENERATED = re.compile(r"Written by `tools/")  # among a page's first lines: it has a test of its own
 
 
