@@ -29,6 +29,19 @@ KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sm
             groups_.emplace_back(times_, die * sms_of_die_ + first, std::min(largest, left), start);
             if (largest >= left) break;
         }
+    next_events_.assign(groups_.size(), Ticks::max());
+    free_places_.assign(groups_.size(), kNone);
+    for (std::size_t group = 0; group < groups_.size(); ++group) look_at(group);
+}
+
+/// Keeps what is asked of all groups at every event: most of them have not changed since. But in advance()
+/// the next event of a group only comes nearer.
+void KernelRun::look_at(std::size_t group) {
+    next_events_[group] = groups_[group].next_event();
+    next_ = std::min(next_, next_events_[group]);
+    if (free_places_[group] != kNone) --with_free_;
+    free_places_[group] = groups_[group].free_place().value_or(kNone);
+    if (free_places_[group] != kNone) ++with_free_;
 }
 
 // Groups may become as many as there are SMs.
@@ -41,12 +54,6 @@ void KernelRun::keep_histories(std::size_t pieces) {
     for (SmGroup& group : groups_) group.keep_history(pieces / groups);
 }
 
-Ticks KernelRun::next_event() const {
-    Ticks next = Ticks::max();
-    for (const SmGroup& group : groups_) next = std::min(next, group.next_event());
-    return next;
-}
-
 void KernelRun::advance(Ticks now, std::vector<Access>& accesses) {
     const auto first = static_cast<std::ptrdiff_t>(accesses.size());
     std::erase_if(held_, [&](const auto& held) {
@@ -55,21 +62,30 @@ void KernelRun::advance(Ticks now, std::vector<Access>& accesses) {
         return true;
     });
     do {
-        for (SmGroup& group : groups_) {
-            requests_.clear();
-            group.advance(now, requests_);
-            for (const SmGroup::Request& request : requests_)
-                if (must_wait(request))
-                    held_.emplace_back(request, group.first_sm());
-                else
-                    accesses.push_back(access_for(request, group.first_sm()));
+        Ticks next = Ticks::max();
+        for (std::size_t i = 0; i < groups_.size(); ++i) {
+            if (next_events_[i] <= now) advance_group(i, now, accesses);
+            next = std::min(next, next_events_[i]);
         }
+        next_ = next;
     } while (dispatch(now) || next_event() <= now);
     // Of groups that ask at once, first CTAs of all come before second ones of any.
     std::stable_sort(accesses.begin() + first, accesses.end(), [&](const Access& a, const Access& b) {
         return sent_[static_cast<std::size_t>(a.number)].first_cta <
                sent_[static_cast<std::size_t>(b.number)].first_cta;
     });
+}
+
+void KernelRun::advance_group(std::size_t index, Ticks now, std::vector<Access>& accesses) {
+    SmGroup& group = groups_[index];
+    requests_.clear();
+    group.advance(now, requests_);
+    look_at(index);
+    for (const SmGroup::Request& request : requests_)
+        if (must_wait(request))
+            held_.emplace_back(request, group.first_sm());
+        else
+            accesses.push_back(access_for(request, group.first_sm()));
 }
 
 bool KernelRun::must_wait(const SmGroup::Request& request) const {
@@ -102,23 +118,25 @@ void KernelRun::answered(std::int64_t number, Ticks now) {
     free_.push_back(number);
     --waiting_;
     if (sent.step == SmGroup::kStore && work_.alone(sent.first_cta)) stored_.insert(sent.first_cta);
-    for (SmGroup& group : groups_)
-        if (group.first_sm() >= sent.first_sm && group.first_sm() < sent.first_sm + sent.sms)
-            group.arrived(sent.run, sent.step, now);
+    const auto first = std::ranges::lower_bound(groups_, sent.first_sm, {}, &SmGroup::first_sm);
+    for (auto i = static_cast<std::size_t>(first - groups_.begin());
+         i < groups_.size() && groups_[i].first_sm() < sent.first_sm + sent.sms; ++i) {
+        groups_[i].arrived(sent.run, sent.step, now);
+        look_at(i);
+    }
 }
 
 // First places of all SMs (of a die), in the order of the SMs, then second ones. True if a CTA was given a
 // place.
 bool KernelRun::dispatch(Ticks now) {
     bool any = false;
-    while (deal_.left() > 0) {
+    while (deal_.left() > 0 && with_free_ > 0) {
         std::optional<std::size_t> group;
-        int place = 0;
+        int place = kNone;
         for (std::size_t i = 0; i < groups_.size(); ++i) {
-            const std::optional<int> free = groups_[i].free_place();
-            if (!free || (group && place <= *free) || deal_.left(die_of(groups_[i])) == 0) continue;
+            if (free_places_[i] >= place || deal_.left(die_of(groups_[i])) == 0) continue;
             group = i;
-            place = *free;
+            place = free_places_[i];
         }
         if (!group) break;
         start(*group, place, now);
@@ -149,10 +167,15 @@ void KernelRun::start(std::size_t index, int place, Ticks now) {
         alike += cluster_;
     if (alike < groups_[index].sms()) {
         SmGroup rest = groups_[index].split(alike);
-        groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
+        const auto behind = static_cast<std::ptrdiff_t>(index) + 1;
+        groups_.insert(groups_.begin() + behind, std::move(rest));
+        next_events_.insert(next_events_.begin() + behind, Ticks::max());
+        free_places_.insert(free_places_.begin() + behind, kNone);
+        look_at(index + 1);
     }
     const CtaRange range{next.first, alike, next.stride};
     groups_[index].start(place, next_run_++, range, steps, now, hand_over(die, alike, now));
+    look_at(index);
     deal_.take(die, alike);
     left_ += alike;
     macs_ += work_.macs(range);

@@ -42,7 +42,7 @@ public:
         return 1 - static_cast<double>(deal_.left() + left_) / static_cast<double>(work_.ctas());
     }
     std::int64_t resident_ctas() const override { return left_; }
-    Ticks next_event() const override;
+    Ticks next_event() const override { return next_; }
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;
     bool finished() const override {
@@ -51,6 +51,8 @@ public:
     KernelAccount finish(Ticks end) override;
 
 private:
+    static constexpr int kNone = std::numeric_limits<int>::max();
+
     /// Halves into which a group was split since then all hear of the answer.
     struct Sent {
         SmGroup::RunId run = 0;
@@ -59,6 +61,8 @@ private:
     };
 
     std::int64_t die_of(const SmGroup& group) const { return group.first_sm() / sms_of_die_; }
+    void look_at(std::size_t group);
+    void advance_group(std::size_t group, Ticks now, std::vector<Access>& accesses);
     bool dispatch(Ticks now);
     void start(std::size_t group, int place, Ticks now);
     Fine hand_over(std::int64_t die, std::int64_t ctas, Ticks now);
@@ -69,7 +73,11 @@ private:
     const CtaTimes times_;
     const std::int64_t cluster_, left_over_;  // CTAs; SMs that no cluster can use
     const Ticks start_;
-    std::vector<SmGroup> groups_;  // in the order of their SMs
+    std::vector<SmGroup> groups_;     // in the order of their SMs
+    std::vector<Ticks> next_events_;  // of each of them, as last looked at
+    std::vector<int> free_places_;    // likewise: the first one, or kNone
+    Ticks next_ = Ticks::max();       // the least of next_events_
+    std::size_t with_free_ = 0;       // groups that have a free place
     CtaDeal deal_;
     const std::int64_t sms_of_die_;
     std::vector<Fine> handed_;   // by die: when its last CTA was handed over
