@@ -65,6 +65,12 @@ Bytes memory_bytes(const DeviceResult& result, const TurnMarks& marks, std::size
     return bytes;
 }
 
+/// Clocks in which the memory's buses have carried something; 0 where none is known.
+std::int64_t carrying(const Mark& mark) {
+    const auto transfer = std::ranges::find(mark.memory_bus, "transfer", &BusClocks::owner);
+    return transfer == mark.memory_bus.end() ? 0 : transfer->clocks;
+}
+
 /// Of several turns the time of the shortest, of the longest, and of all.
 struct TurnTimes {
     Ticks least = Ticks::max(), most, sum;
@@ -264,9 +270,16 @@ std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks,
 
 bool sample_suffices(const TurnMarks& marks) {
     if (marks.empty() || std::ranges::find(kLooks, turns_of(marks)) == kLooks.end()) return false;
-    Sample times;
-    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) times.add(time_of(marks, turn).value());
-    return times.wanted() <= turns_of(marks);
+    return sample_wanted(marks) <= turns_of(marks);
+}
+
+std::size_t sample_wanted(const TurnMarks& marks) {
+    Sample times, transfers;
+    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) {
+        times.add(time_of(marks, turn).value());
+        transfers.add(carrying(marks[turn + 1]) - carrying(marks[turn]));
+    }
+    return std::max(times.wanted(), transfers.wanted());
 }
 
 Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how,

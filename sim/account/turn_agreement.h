@@ -50,8 +50,11 @@ std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks,
                              TurnsDiffer how = TurnsDiffer::InRounds);
 
 /// Turns that are still being simulated, marked one by one, are looked at when there are four, six and eight
-/// of them: whether their times alone are such a sample of turns that differ by chance.
+/// of them: whether they are such a sample of turns that differ by chance, as sample_wanted() has it.
 bool sample_suffices(const TurnMarks& marks);
+/// So many of them would tell the mean if all differ by chance as these do, as far as times and the clocks
+/// tell in which the memory's buses carried something.
+std::size_t sample_wanted(const TurnMarks& marks);
 
 /// Of so many turns at most rounds are looked for.
 constexpr std::size_t kLongestRound = 4;

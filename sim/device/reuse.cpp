@@ -66,15 +66,15 @@ struct Attempt {
     std::vector<Agreement> agreed;  // by block: of the marked turns
 };
 
-/// Asked when so many marks are met: so many turns of each block are enough.
-using FewerTurns = std::function<std::optional<std::vector<std::size_t>>(const std::vector<Mark>& met)>;
-/// As RunTurns; with fewer turns the marks are those that were met.
+/// Asked when so many marks are met: with how many turns of each block the run goes on, if not as it is.
+using OtherTurns = std::function<std::optional<TurnsLeft>(const std::vector<Mark>& met)>;
+/// As RunTurns; the marks are those of the turns with which it went on last.
 using RunAttempt = std::function<std::optional<MarkedRun>(
-    const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks, const FewerTurns& fewer)>;
+    const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks, const OtherTurns& other)>;
 
 /// Runs that do not ask.
 RunAttempt attempts_of(const RunTurns& run) {
-    return [&run](const auto& left, const auto& marks, const FewerTurns&) { return run(left, marks); };
+    return [&run](const auto& left, const auto& marks, const OtherTurns&) { return run(left, marks); };
 }
 
 class Reuse {
@@ -195,9 +195,9 @@ private:
 
     std::optional<Attempt> attempt(std::vector<std::size_t> turns, Looks looks) const {
         TurnsLeft left = with_turns(all_, std::move(turns));
-        std::optional<MarkedRun> run = run_(left.turns, left.marks, fewer(left.turns, looks));
+        std::optional<MarkedRun> run = run_(left.turns, left.marks, other_turns(left.turns, looks));
         if (!run) return std::nullopt;
-        if (run->marks.size() < left.marks.size()) {
+        if (run->marks.size() != left.marks.size()) {
             left.turns[only_one().value()] = run->marks.size() + kLastTurns;
             left = with_turns(all_, std::move(left.turns));
         }
@@ -222,16 +222,18 @@ private:
         return static_cast<std::size_t>(std::ranges::find(worth_it_, true) - worth_it_.begin());
     }
 
-    /// Of so many, as soon as they tell the mean.
-    FewerTurns fewer(const std::vector<std::size_t>& turns, Looks looks) const {
+    /// Of so many, as soon as they tell the mean; if all that are marked do not, as many as would.
+    OtherTurns other_turns(const std::vector<std::size_t>& turns, Looks looks) const {
         const auto block = only_one();
         if (rules_.differ != TurnsDiffer::ByChance || looks == Looks::No || !block)
             return [](const std::vector<Mark>&) { return std::nullopt; };
-        return [turns, block](const std::vector<Mark>& met) -> std::optional<std::vector<std::size_t>> {
-            std::vector<std::size_t> enough = turns;
-            enough[*block] = met.size() + kLastTurns;
-            return sample_suffices(met) && enough[*block] < turns[*block] ? std::optional(enough)
-                                                                          : std::nullopt;
+        return [this, left = turns, block](const std::vector<Mark>& met) mutable -> std::optional<TurnsLeft> {
+            const std::size_t met_and_last = met.size() + kLastTurns, before = left[*block];
+            if (sample_suffices(met))
+                left[*block] = met_and_last;
+            else if (met_and_last == before)
+                left[*block] = std::clamp(kAround + sample_wanted(met), before, all_.blocks[*block].turns);
+            return left[*block] == before ? std::nullopt : std::optional(with_turns(all_, left));
         };
     }
 
@@ -358,10 +360,10 @@ std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& ru
 
 std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run) {
     const RunAttempt attempt = [&](const std::vector<std::size_t>& turns,
-                                   const std::vector<std::size_t>& marks, const FewerTurns& fewer) {
-        const GoOnWith go_on_with = [&](const std::vector<Mark>& met) -> std::optional<ShorterGraph> {
-            const auto enough = fewer(met);
-            return enough ? std::optional(shorten(graph, *enough)) : std::nullopt;
+                                   const std::vector<std::size_t>& marks, const OtherTurns& other) {
+        const GoOnWith go_on_with = [&](const std::vector<Mark>& met) -> std::optional<GoOn> {
+            const auto left = other(met);
+            return left ? std::optional(GoOn{shorten(graph, left->turns), left->marks}) : std::nullopt;
         };
         return run(shorten(graph, turns), marks, go_on_with);
     };

@@ -46,11 +46,17 @@ using RunTurns = std::function<std::optional<MarkedRun>(const std::vector<std::s
 using RunShorter = std::function<std::optional<MarkedRun>(const ShorterGraph& shorter,
                                                           const std::vector<std::size_t>& marks)>;
 
-/// Asked when so many marks are met: the shorter network with which the run goes on, if these tell enough. It
-/// is the one that runs, but for turns that have not begun.
-using GoOnWith = std::function<std::optional<ShorterGraph>(const std::vector<Mark>& met)>;
+/// Another network with which a run goes on: the one that runs, but for turns that have not begun. Marks are
+/// wanted after so many layers each, those that were met first.
+struct GoOn {
+    ShorterGraph shorter;
+    std::vector<std::size_t> marks;
+};
 
-/// As RunShorter; the marks of a network with which it goes on are those that were met.
+/// Asked when so many marks are met: the network with which the run goes on, if not as it is.
+using GoOnWith = std::function<std::optional<GoOn>(const std::vector<Mark>& met)>;
+
+/// As RunShorter; the marks are those of the network with which it went on last.
 using RunSample = std::function<std::optional<MarkedRun>(
     const ShorterGraph& shorter, const std::vector<std::size_t>& marks, const GoOnWith& go_on_with)>;
 
@@ -86,7 +92,8 @@ std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns&
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run,
                                         const ReuseRules& rules = {});
 
-/// As above, of turns that differ by chance: no more of them are simulated than tell the mean.
+/// As above, of turns that differ by chance: no more of them are simulated than tell the mean. Where all of
+/// one block are wanted for that, the result is of all.
 std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run);
 
 }  // namespace systole

@@ -40,26 +40,34 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
     const auto plan_of = [&](const ShorterGraph& shorter) {
         return plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
     };
+    std::optional<DeviceResult> of_all;
     const auto run_one = [&](const ShorterGraph& shorter, std::vector<std::size_t> marks,
                              const GoOnWith& go_on_with) -> std::optional<MarkedRun> {
         const ChipPlan plan = plan_of(shorter);
-        std::optional<ChipPlan> fewer;
+        std::optional<ChipPlan> other, all;
         const FreshKernel kernel;
         RunOptions untraced = options;
         untraced.timeline = WantTimeline::No;
         Chip chip(instance_name(spec.name).c_str(), spec, plan, untraced);
-        chip.mark_after(marks, [&](const std::vector<Mark>& met) -> const ChipPlan* {
-            const auto enough = go_on_with(met);
-            if (!enough) return nullptr;
-            marks.resize(met.size());
-            return &fewer.emplace(plan_of(*enough));
+        chip.mark_after(marks, [&](const std::vector<Mark>& met) -> std::optional<Chip::Other> {
+            // Its turns stand for no others: it may as well go on with all of them.
+            if (!chip.sms.at_ease() && options.timeline == WantTimeline::No) {
+                marks.resize(met.size());
+                return Chip::Other{&all.emplace(plan_at(placed, fused, spec, protocol, chooser)), marks};
+            }
+            const auto go_on = go_on_with(met);
+            if (!go_on) return std::nullopt;
+            marks = go_on->marks;
+            return Chip::Other{&other.emplace(plan_of(go_on->shorter)), marks};
         });
         chip.run();
+        if (all) of_all = result_of(chip, spec, *all, protocol);
         if (!chip.sms.at_ease()) return std::nullopt;
-        return marked_run(chip, spec, fewer ? *fewer : plan, protocol, marks);
+        return marked_run(chip, spec, other ? *other : plan, protocol, marks);
     };
     std::optional<DeviceResult> result = run_sampling(fused, run_one);
-    if (result) result->tensors = places(fused, placed.placements);
+    if (!result) return of_all;
+    result->tensors = places(fused, placed.placements);
     return result;
 }
 

@@ -42,38 +42,25 @@ ChipPlan plan_of(std::size_t turns, const Graph& whole, const simt::SimtSpec& sp
     return simt::plan_at(of_those, shorter.graph, spec, protocol, chooser);
 }
 
-/// On a machine of its own; `other`: with which it goes on `when` so many marks are met.
+/// On a machine of its own; `other`: with which, and with whose marks, it goes on `when` so many are met.
 MarkedRun run(const simt::SimtSpec& spec, const ChipPlan& plan, const std::vector<std::size_t>& marks,
-              const ChipPlan* other = nullptr, std::size_t when = 0) {
+              const ChipPlan* other = nullptr, std::size_t when = 0,
+              const std::vector<std::size_t>& marks_of_other = {}) {
     RunOptions options;
     options.protocol.inputs_at = options.protocol.outputs_to = Protocol::Where::Host;
     const FreshKernel kernel;
     Chip chip("chip", spec, plan, options);
     std::vector<std::size_t> met = marks;
-    chip.mark_after(marks, [&](const std::vector<Mark>& so_far) -> const ChipPlan* {
-        if (other == nullptr || so_far.size() != when) return nullptr;
-        met.resize(when);
-        return other;
+    chip.mark_after(marks, [&](const std::vector<Mark>& so_far) -> std::optional<Chip::Other> {
+        if (other == nullptr || so_far.size() != when) return std::nullopt;
+        met = marks_of_other;
+        return Chip::Other{other, met};
     });
     chip.run();
     return marked_run(chip, spec, other != nullptr ? *other : plan, options.protocol, met);
 }
 
-}  // namespace
-
-TEST_CASE("a chip that goes on with a shorter plan does all that one does which had it from the start",
-          "[other_plan]") {
-    const simt::SimtSpec spec = shipped_gpu("l4");
-    Protocol protocol;
-    protocol.inputs_at = protocol.outputs_to = Protocol::Where::Host;
-    const Graph whole = simt::fused_network(blocks(16), spec);
-    const ChipPlan long_one = plan_of(9, whole, spec, protocol),
-                   short_one = plan_of(5, whole, spec, protocol);
-    const std::size_t turn = (long_one.layers.size() - short_one.layers.size()) / 4;
-    const std::vector<std::size_t> marks{turn, 2 * turn, 3 * turn, 4 * turn};
-    const MarkedRun went_on = run(spec, long_one, marks, &short_one, 3);
-    const MarkedRun outright = run(spec, short_one, {turn, 2 * turn, 3 * turn});
-    REQUIRE(went_on.marks.size() == 3);
+void check_same(const MarkedRun& went_on, const MarkedRun& outright) {
     REQUIRE(went_on.checked.result.layers.size() == outright.checked.result.layers.size());
     for (std::size_t i = 0; i < outright.checked.result.layers.size(); ++i) {
         const ResultRow &one = went_on.checked.result.layers[i], &two = outright.checked.result.layers[i];
@@ -84,12 +71,36 @@ TEST_CASE("a chip that goes on with a shorter plan does all that one does which 
         CHECK(one.dram_read == two.dram_read);
         CHECK(one.dram_written == two.dram_written);
     }
-    for (std::size_t i = 0; i < 3; ++i) CHECK(went_on.marks[i].time == outright.marks[i].time);
+    REQUIRE(went_on.marks.size() == outright.marks.size());
+    for (std::size_t i = 0; i < went_on.marks.size(); ++i)
+        CHECK(went_on.marks[i].time == outright.marks[i].time);
     const auto& stats = went_on.checked.result.stats;
     REQUIRE(stats.size() == outright.checked.result.stats.size());
     for (std::size_t i = 0; i < stats.size(); ++i) {
         CAPTURE(stats[i].path, stats[i].name);
         CHECK(stats[i].value == outright.checked.result.stats[i].value);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a chip that goes on with another plan does all that one does which had it from the start",
+          "[other_plan]") {
+    const simt::SimtSpec spec = shipped_gpu("l4");
+    Protocol protocol;
+    protocol.inputs_at = protocol.outputs_to = Protocol::Where::Host;
+    const Graph whole = simt::fused_network(blocks(16), spec);
+    const ChipPlan long_one = plan_of(9, whole, spec, protocol),
+                   short_one = plan_of(5, whole, spec, protocol);
+    const std::size_t turn = (long_one.layers.size() - short_one.layers.size()) / 4;
+    const std::vector<std::size_t> three{turn, 2 * turn, 3 * turn};
+    std::vector<std::size_t> more = three;
+    for (std::size_t turns = 4; turns <= 6; ++turns) more.push_back(turns * turn);
+    SECTION("a shorter one") {
+        check_same(run(spec, long_one, more, &short_one, 3, three), run(spec, short_one, three));
+    }
+    SECTION("a longer one, with more marks") {
+        check_same(run(spec, short_one, three, &long_one, 3, more), run(spec, long_one, more));
     }
 }
 

@@ -102,9 +102,9 @@ struct Pretence {
                      const GoOnWith& go_on_with) const {
         MarkedRun run = (*this)(shorter, marks);
         for (std::size_t met = 1; met <= run.marks.size(); ++met)
-            if (const auto fewer =
+            if (const auto go_on =
                     go_on_with({run.marks.begin(), run.marks.begin() + static_cast<std::ptrdiff_t>(met)}))
-                return (*this)(*fewer, {marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(met)});
+                run = (*this)(go_on->shorter, go_on->marks);
         return run;
     }
 

@@ -130,6 +130,31 @@ TEST_CASE("A chip is at ease until it has drawn more than its cap for a window, 
     CHECK_FALSE(control.at_ease());
 }
 
+TEST_CASE("Without a burst a chip is at ease however it is slowed: what it drew long ago does not count",
+          "[simt]") {
+    SimtSpec chip;
+    chip.memory.kind = DramSpec::Kind::Ideal;
+    chip.core_clock = kClock;
+    chip.power = spec();
+    chip.power.window = Ticks(1000);
+    ClockControl control(chip, {}), other(chip, {});
+    // Tensor cores do as much of it as their clock allows.
+    const auto kernel = [](ClockControl& of, std::int64_t at, double work) {
+        of.begin_kernel(Ticks(at), Bytes(0), {});
+        const double slower = static_cast<double>(of.clock().value()) / static_cast<double>(kClock.value());
+        of.end_kernel(Ticks(at + 1000), Bytes(0), work * slower);
+    };
+    // One was busy for long, the other idle: after some windows of the same work they go alike.
+    for (std::int64_t at = 0; at < 100'000; at += 1000) kernel(control, at, 2), kernel(other, at, 0);
+    for (std::int64_t at = 100'000; at < 110'000; at += 1000)
+        kernel(control, at, 1.8), kernel(other, at, 1.8);
+    control.begin_kernel(Ticks(110'000), Bytes(0), {});
+    other.begin_kernel(Ticks(110'000), Bytes(0), {});
+    CHECK(control.clock() < kClock);
+    CHECK(std::abs(control.clock().value() - other.clock().value()) <= 1);
+    CHECK(control.at_ease());
+}
+
 TEST_CASE("A kernel longer than the window is held to what may be drawn at once, whatever its turn leaves",
           "[simt]") {
     SimtSpec chip;

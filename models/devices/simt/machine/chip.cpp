@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sim/base/check.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/kernel/kernel.h"
@@ -94,12 +95,17 @@ void Chip::mark(const GoOnWith& go_on_with) {
     mark.time = now();
     mark.memory_bus = memory_bus();
     for (const Stat& stat : stats()) mark.counts.push_back(stat.value);
-    const ChipPlan* other = go_on_with(marks_);
-    if (other == nullptr) return;
-    to_mark_.resize(marks_.size());
-    plan_ = other;
-    out_ = copies_out(*other);
-    sms.go_on_with(*other);
+    std::optional<Other> other = go_on_with(marks_);
+    if (!other) return;
+    const auto met = static_cast<std::ptrdiff_t>(marks_.size());
+    SYSTOLE_CHECK(std::ssize(other->marks) >= met &&
+                      std::equal(to_mark_.begin(), to_mark_.begin() + met, other->marks.begin()),
+                  "{}: another plan without the {} marks that are met", name(), met);
+    to_mark_ = std::move(other->marks);
+    plan_ = other->plan;
+    ledger.lengthen(plan_->layers.size());
+    out_ = copies_out(*plan_);
+    sms.go_on_with(*plan_);
 }
 
 void Chip::begin() {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -33,11 +34,15 @@ class Chip : public sc_core::sc_module {
 public:
     Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, const RunOptions& options);
 
-    /// At a mark: the plan to go on with, or null for the one that runs. Its layers that are complete are
-    /// those of the one that ran; it must outlive the chip's run.
-    using GoOnWith = std::function<const ChipPlan*(const std::vector<Mark>& met)>;
-    /// Has what was counted until then kept when so many layers each, ascending, are complete. There are no
-    /// further marks once it goes on with another plan.
+    /// A plan to go on with, whose layers that are complete are those of the one that ran and which must
+    /// outlive the chip's run, and the layers after which it is marked: those so far first.
+    struct Other {
+        const ChipPlan* plan;
+        std::vector<std::size_t> marks;
+    };
+    /// Asked at each mark: nothing goes on as it is.
+    using GoOnWith = std::function<std::optional<Other>(const std::vector<Mark>& met)>;
+    /// Has what was counted until then kept when so many layers each, ascending, are complete.
     void mark_after(std::vector<std::size_t> layers, GoOnWith go_on_with);
     /// Without what only rows of layers know (layers, critical path, compulsory bytes).
     const std::vector<Mark>& marks() const { return marks_; }

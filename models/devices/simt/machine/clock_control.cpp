@@ -62,7 +62,8 @@ Hertz ClockControl::own_clock(const Done& kernel) const {
 }
 
 void ClockControl::note(double drawn) {
-    if (spec_.power.cap && drawn > static_cast<double>(spec_.power.cap->value())) at_ease_ = false;
+    if (spec_.power.cap && spec_.power.burst && drawn > static_cast<double>(spec_.power.cap->value()))
+        at_ease_ = false;
 }
 
 void ClockControl::begin_turn(Ticks now, Bytes moved) {

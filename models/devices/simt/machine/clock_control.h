@@ -33,7 +33,9 @@ public:
           average_(static_cast<double>(spec.power.idle.value())) {}
 
     Hertz clock() const { return clock_; }
-    /// No window so far drew more than the chip may for long: going on like that, the clock stays.
+    /// Going on like this, the clock does as it did: it goes by the last window and by kernels that ended not
+    /// long ago. Where more may be drawn in a burst, it goes by how long that has lasted: there no window so
+    /// far drew more than the chip may for long.
     bool at_ease() const { return at_ease_; }
 
     /// What a kernel is expected to be.
