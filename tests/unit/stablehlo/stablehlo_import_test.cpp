@@ -231,6 +231,21 @@ TEST_CASE("shapes that are not known, and modules of which nothing is left, are 
     CHECK_THAT(refusal(many), Catch::Contains("more than 200000 operations"));
 }
 
+TEST_CASE("limits of a slice of which something is missing, or too much there, are told") {
+    for (const std::string limits : {"[: 0:4]", "[,: 0:4]", "[:2:1]", "[0 1:4]", "[0:4:1:2]", "[, 0:4]"}) {
+        INFO(limits);
+        CHECK_THAT(refusal(module_of("%arg0: tensor<8xf32>", "tensor<4xf32>",
+                                     "%0 = stablehlo.slice %arg0 " + limits +
+                                         " : (tensor<8xf32>) -> tensor<4xf32>\n return %0 : tensor<4xf32>")),
+                   Catch::Contains("its limits are not begin:end:step of each dimension"));
+    }
+    const Network read = network(module_of("%arg0: tensor<8xf32>", "tensor<4xf32>",
+                                           "%0 = stablehlo.slice %arg0 [1:8:2] : (tensor<8xf32>) -> "
+                                           "tensor<4xf32>\n return %0 : tensor<4xf32>"),
+                                 {"arg0"});
+    CHECK(read.graph.layers.size() == 1);
+}
+
 TEST_CASE("windows, batch norms and means over maps are those of the native trace") {
     std::ifstream file("tests/fuzz/corpus/stablehlo/convolution.mlir");
     const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -181,14 +181,17 @@ void hlo_slice(HloNode& node) {
     std::size_t at = node.operation().begin;
     while (at < node.operation().end && !tokens[at].is("[")) ++at;
     int part = 0;
+    std::size_t dimension = 0;
     for (++at; at < node.operation().end && !tokens[at].is("]"); ++at) {
-        if (tokens[at].is(",")) part = 0;
+        if (tokens[at].is(",")) part = 0, ++dimension;
         if (tokens[at].is(":")) ++part;
         if (tokens[at].kind != MlirToken::Kind::Word) continue;
         std::int64_t number = 0;
         const std::string_view text = tokens[at].text;
         if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc())
             throw Unsayable("its limits are no numbers");
+        if (begins.size() != dimension + (part == 0 ? 0 : 1) || part > 2)
+            throw Unsayable("its limits are not begin:end:step of each dimension");
         if (part == 0) {
             begins.push_back(number);
             steps.push_back(1);
