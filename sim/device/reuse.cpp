@@ -67,7 +67,7 @@ struct Attempt {
 };
 
 /// Asked when so many marks are met: with how many turns of each block the run goes on, if not as it is.
-using OtherTurns = std::function<std::optional<TurnsLeft>(const std::vector<Mark>& met)>;
+using OtherTurns = std::function<std::optional<TurnsLeft>(const std::vector<Mark>& met, bool alike)>;
 /// As RunTurns; the marks are those of the turns with which it went on last.
 using RunAttempt = std::function<std::optional<MarkedRun>(
     const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks, const OtherTurns& other)>;
@@ -201,7 +201,14 @@ private:
             left.turns[only_one().value()] = run->marks.size() + kLastTurns;
             left = with_turns(all_, std::move(left.turns));
         }
+        if (!run->alike && left.turns != all_turns()) return std::nullopt;
         return judged(left, std::move(*run));
+    }
+
+    std::vector<std::size_t> all_turns() const {
+        std::vector<std::size_t> turns;
+        for (const EqualTurns::Block& block : all_.blocks) turns.push_back(block.turns);
+        return turns;
     }
 
     Attempt judged(const TurnsLeft& left, MarkedRun run) const {
@@ -222,14 +229,18 @@ private:
         return static_cast<std::size_t>(std::ranges::find(worth_it_, true) - worth_it_.begin());
     }
 
-    /// Of so many, as soon as they tell the mean; if all that are marked do not, as many as would.
+    /// Of so many, as soon as they tell the mean; if all that are marked do not, as many as would; all if
+    /// they may stand for no others.
     OtherTurns other_turns(const std::vector<std::size_t>& turns, Looks looks) const {
         const auto block = only_one();
         if (rules_.differ != TurnsDiffer::ByChance || looks == Looks::No || !block)
-            return [](const std::vector<Mark>&) { return std::nullopt; };
-        return [this, left = turns, block](const std::vector<Mark>& met) mutable -> std::optional<TurnsLeft> {
+            return [](const std::vector<Mark>&, bool) { return std::nullopt; };
+        return [this, left = turns, block](const std::vector<Mark>& met,
+                                           bool alike) mutable -> std::optional<TurnsLeft> {
             const std::size_t met_and_last = met.size() + kLastTurns, before = left[*block];
-            if (sample_suffices(met))
+            if (!alike)
+                left[*block] = all_.blocks[*block].turns;
+            else if (sample_suffices(met))
                 left[*block] = met_and_last;
             else if (met_and_last == before)
                 left[*block] = std::clamp(kAround + sample_wanted(met), before, all_.blocks[*block].turns);
@@ -361,8 +372,8 @@ std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& ru
 std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run) {
     const RunAttempt attempt = [&](const std::vector<std::size_t>& turns,
                                    const std::vector<std::size_t>& marks, const OtherTurns& other) {
-        const GoOnWith go_on_with = [&](const std::vector<Mark>& met) -> std::optional<GoOn> {
-            const auto left = other(met);
+        const GoOnWith go_on_with = [&](const std::vector<Mark>& met, bool alike) -> std::optional<GoOn> {
+            const auto left = other(met, alike);
             return left ? std::optional(GoOn{shorten(graph, left->turns), left->marks}) : std::nullopt;
         };
         return run(shorten(graph, turns), marks, go_on_with);

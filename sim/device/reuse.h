@@ -30,6 +30,7 @@ struct MarkedRun {
     Ticks jitter;              ///< by which a layer's time may differ for no other reason than refresh
     Ticks longest;             ///< time that can be accounted for
     Refreshes refreshes = {};  ///< whose times `jitter` is
+    bool alike = true;         ///< turns of it may stand for others, if they agree
 };
 
 /// Whether turns of `graph` may not all be simulated: it has a block of so many equal ones.
@@ -53,8 +54,9 @@ struct GoOn {
     std::vector<std::size_t> marks;
 };
 
-/// Asked when so many marks are met: the network with which the run goes on, if not as it is.
-using GoOnWith = std::function<std::optional<GoOn>(const std::vector<Mark>& met)>;
+/// Asked when so many marks are met: the network with which the run goes on, if not as it is. `alike`: as far
+/// as is known then, as of the whole run.
+using GoOnWith = std::function<std::optional<GoOn>(const std::vector<Mark>& met, bool alike)>;
 
 /// As RunShorter; the marks are those of the network with which it went on last.
 using RunSample = std::function<std::optional<MarkedRun>(
@@ -93,7 +95,7 @@ std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& ru
                                         const ReuseRules& rules = {});
 
 /// As above, of turns that differ by chance: no more of them are simulated than tell the mean. Where all of
-/// one block are wanted for that, the result is of all.
+/// one block are wanted for that, or its turns stand for no others, the result is of all.
 std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run);
 
 }  // namespace systole

@@ -2,6 +2,7 @@
 #include "models/devices/simt/few_turns.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/machine/chip.h"
@@ -40,34 +41,28 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
     const auto plan_of = [&](const ShorterGraph& shorter) {
         return plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
     };
-    std::optional<DeviceResult> of_all;
     const auto run_one = [&](const ShorterGraph& shorter, std::vector<std::size_t> marks,
                              const GoOnWith& go_on_with) -> std::optional<MarkedRun> {
-        const ChipPlan plan = plan_of(shorter);
-        std::optional<ChipPlan> other, all;
+        std::deque<ChipPlan> plans{plan_of(shorter)};  // the last one runs
         const FreshKernel kernel;
         RunOptions untraced = options;
         untraced.timeline = WantTimeline::No;
-        Chip chip(instance_name(spec.name).c_str(), spec, plan, untraced);
+        Chip chip(instance_name(spec.name).c_str(), spec, plans.front(), untraced);
         chip.mark_after(marks, [&](const std::vector<Mark>& met) -> std::optional<Chip::Other> {
-            // Its turns stand for no others: it may as well go on with all of them.
-            if (!chip.sms.at_ease() && options.timeline == WantTimeline::No) {
-                marks.resize(met.size());
-                return Chip::Other{&all.emplace(plan_at(placed, fused, spec, protocol, chooser)), marks};
-            }
-            const auto go_on = go_on_with(met);
-            if (!go_on) return std::nullopt;
+            const auto go_on = go_on_with(met, chip.sms.at_ease());
+            // A run of all turns is to have its timeline, where that is wanted.
+            const bool whole = go_on && go_on->shorter.graph.layers.size() == fused.layers.size();
+            if (!go_on || (whole && options.timeline != WantTimeline::No)) return std::nullopt;
             marks = go_on->marks;
-            return Chip::Other{&other.emplace(plan_of(go_on->shorter)), marks};
+            return Chip::Other{&plans.emplace_back(plan_of(go_on->shorter)), marks};
         });
         chip.run();
-        if (all) of_all = result_of(chip, spec, *all, protocol);
-        if (!chip.sms.at_ease()) return std::nullopt;
-        return marked_run(chip, spec, other ? *other : plan, protocol, marks);
+        MarkedRun run = marked_run(chip, spec, plans.back(), protocol, marks);
+        run.alike = chip.sms.at_ease();
+        return run;
     };
     std::optional<DeviceResult> result = run_sampling(fused, run_one);
-    if (!result) return of_all;
-    result->tensors = places(fused, placed.placements);
+    if (result) result->tensors = places(fused, placed.placements);
     return result;
 }
 

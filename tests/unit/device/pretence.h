@@ -45,10 +45,11 @@ struct Pretence {
     MacRate rate = {2};
     Refreshes refreshes = {};
     mutable std::vector<std::size_t> layers_run = {};
+    bool alike = true;  ///< its turns may stand for others
 
     MarkedRun operator()(const ShorterGraph& shorter, const std::vector<std::size_t>& marks) const {
         layers_run.push_back(shorter.graph.layers.size());
-        MarkedRun run{{}, {}, jitter, longest, refreshes};
+        MarkedRun run{{}, {}, jitter, longest, refreshes, alike};
         DeviceResult& result = run.checked.result;
         result.clock = Hertz(1'000'000'000'000);  // a cycle is a tick
         result.trace = shorter.graph.name;
@@ -102,8 +103,8 @@ struct Pretence {
                      const GoOnWith& go_on_with) const {
         MarkedRun run = (*this)(shorter, marks);
         for (std::size_t met = 1; met <= run.marks.size(); ++met)
-            if (const auto go_on =
-                    go_on_with({run.marks.begin(), run.marks.begin() + static_cast<std::ptrdiff_t>(met)}))
+            if (const auto go_on = go_on_with(
+                    {run.marks.begin(), run.marks.begin() + static_cast<std::ptrdiff_t>(met)}, alike))
                 run = (*this)(go_on->shorter, go_on->marks);
         return run;
     }

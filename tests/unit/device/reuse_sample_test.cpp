@@ -89,3 +89,20 @@ TEST_CASE("a sample of two blocks is not cut short") {
     check_equal(*result, device.whole(graph));
     CHECK(device.layers_run == std::vector<std::size_t>{1 + 2 * 11});
 }
+
+TEST_CASE("a run whose turns stand for no others goes on with all of them, unless another block was cut") {
+    const Graph graph = network(40);
+    Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};
+    device.alike = false;
+    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+    REQUIRE(result);
+    check_equal(*result, device.whole(graph));
+    CHECK(reused_rows(*result) == 0);
+    CHECK(device.layers_run == std::vector<std::size_t>{2 + 2 * 11, 2 + 2 * 40});
+    // When the second block begins, turns of the first one are missing.
+    const Graph two = blocks_of({20, 20});
+    Pretence of_two{[](const std::string&) { return 300; }};
+    of_two.alike = false;
+    CHECK_FALSE(run_sampling(two, std::bind_front(&Pretence::sample, std::cref(of_two))));
+    CHECK(of_two.layers_run == std::vector<std::size_t>{1 + 2 * 11});
+}
