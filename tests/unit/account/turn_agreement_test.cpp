@@ -165,6 +165,18 @@ TEST_CASE("a sample that grows is looked at when there are four turns, six and e
     CHECK(suffices(8, 180));
     CHECK_FALSE(suffices(8, 181));
     CHECK_FALSE(sample_suffices({}));
+    // The same of clocks in which the memory's buses carry something, where turns take the same time.
+    const auto carries = [](std::int64_t apart) {
+        TurnMarks marks = of(std::vector<std::int64_t>(4, 100'000)).marks;
+        std::int64_t clocks = 0;
+        for (std::size_t i = 0; i < marks.size(); ++i) {
+            marks[i].memory_bus = {{"refresh", 7}, {"transfer", clocks}};
+            clocks += 100'000 + (i % 2 == 0 ? apart : -apart);
+        }
+        return sample_suffices(marks);
+    };
+    CHECK(carries(79));
+    CHECK_FALSE(carries(80));
 }
 
 TEST_CASE("the bytes of the memory are a sample, too, read and written together") {
