@@ -220,8 +220,8 @@ bool keeps_promises(const Graph& graph, const SystolicSpec& spec, const Protocol
 TEST_CASE("Random steps of training keep every promise on every small machine") {
     int ran = 0, tried = 0;
     for (const SystolicSpec& spec : test::machines()) {
-        for (std::uint64_t seed = 1; seed <= 30; ++seed, ++tried) {
-            INFO("seed " << seed << ", machine " << tried / 30);
+        for (std::uint64_t seed = 1; seed <= systole::test::enough(30); ++seed, ++tried) {
+            INFO("seed " << seed << " on " << to_string(spec.mxu.dataflow));
             ran += keeps_promises(random_step(seed), spec, Protocol::of_run()) ? 1 : 0;
         }
     }
@@ -231,7 +231,7 @@ TEST_CASE("Random steps of training keep every promise on every small machine") 
 TEST_CASE("Random gradients of moved numbers keep every promise") {
     int ran = 0;
     for (const SystolicSpec& spec : test::machines())
-        for (std::uint64_t seed = 1; seed <= 15; ++seed) {
+        for (std::uint64_t seed = 1; seed <= systole::test::enough(15); ++seed) {
             INFO("seed " << seed << " on " << to_string(spec.mxu.dataflow));
             ran += keeps_promises(random_step(3000 + seed, true), spec, Protocol::of_run()) ? 1 : 0;
         }

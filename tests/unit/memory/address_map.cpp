@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "tests/support/seeds.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
@@ -98,7 +99,7 @@ std::string random_map(std::mt19937_64& random) {
 /// The maps above and as many random ones.
 std::vector<std::string> all_maps(std::mt19937_64& random) {
     std::vector<std::string> maps = kMaps;
-    for (int i = 0; i < 30; ++i) maps.push_back(random_map(random));
+    for (std::uint64_t i = 0; i < enough(30); ++i) maps.push_back(random_map(random));
     return maps;
 }
 
