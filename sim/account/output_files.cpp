@@ -19,6 +19,34 @@ namespace fs = std::filesystem;
     throw UserError(fmt::format("cannot write '{}': {}", path.string(), reason));
 }
 
+/// A directory that is there while files are made in it; what was made of it and above it goes, if keep() was
+/// not called and nothing lies in there.
+class Directory {
+public:
+    explicit Directory(const fs::path& path) {
+        std::error_code error;
+        for (fs::path each = path; !each.empty() && !fs::exists(each, error); each = each.parent_path())
+            new_.push_back(each);
+        fs::create_directories(path, error);
+        if (!error) return;
+        remove();
+        fail(path, error.message());
+    }
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    ~Directory() { remove(); }
+
+    void keep() { new_.clear(); }
+
+private:
+    void remove() {
+        std::error_code ignored;
+        for (const fs::path& each : new_) fs::remove(each, ignored);
+    }
+
+    std::vector<fs::path> new_;  // the deepest first
+};
+
 void write_into(const fs::path& directory, const std::vector<OutputFile>& files) {
     std::deque<StagedFile> staged;
     for (const OutputFile& file : files) {
@@ -33,10 +61,9 @@ void write_into(const fs::path& directory, const std::vector<OutputFile>& files)
 }  // namespace
 
 void write_files(const fs::path& directory, const std::vector<OutputFile>& files) {
-    std::error_code error;
-    fs::create_directories(directory, error);
-    if (error) fail(directory, error.message());
+    Directory made(directory);
     write_into(directory, files);
+    made.keep();
 }
 
 void write_file(const fs::path& path, const std::string& content) {

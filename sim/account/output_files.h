@@ -15,8 +15,8 @@ struct OutputFile {
 };
 
 /// Writes `files` into `directory`, which is created if need be; files of these names are replaced, anything
-/// else there stays. Throws UserError with path and reason, and then leaves no temporary file behind; what
-/// was there before is then untouched unless the fault came with the final renames.
+/// else there stays. Throws UserError with path and reason, and then leaves no temporary file and no new
+/// directory behind; what was there before is then untouched unless the fault came with the final renames.
 void write_files(const std::filesystem::path& directory, const std::vector<OutputFile>& files);
 
 /// The same for a single file, of which the directory must exist.

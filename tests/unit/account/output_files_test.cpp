@@ -136,6 +136,29 @@ TEST_CASE("a disk that fills up leaves the old files and no temporary ones") {
     CHECK(folder.names() == std::vector<std::string>{"a"});
 }
 
+TEST_CASE("a disk that fills up leaves no directory that was made for files, and those that were there") {
+    const Folder folder;
+    fs::create_directory(folder.path() / "empty");
+    {
+        const FileSizeLimit limit(1 << 16);
+        for (const char* place : {"a/b/c", "a/", "empty", "empty/a"}) {
+            INFO(place);
+            CHECK(error_of([&] {
+                      write_files(folder.path() / place, {{"x", std::string(1 << 20, 'x')}});
+                  }) == "systole: error: cannot write '" + (folder.path() / place / "x").string() +
+                            "': File too large");
+        }
+    }
+    CHECK(folder.names() == std::vector<std::string>{"empty"});
+    CHECK(fs::is_empty(folder.path() / "empty"));
+    // A file in the way stays.
+    write_files(folder.path() / "a" / "b", {{"kept", "1"}});
+    CHECK_FALSE(error_of([&] {
+                    write_files(folder.path() / "a" / "b" / "kept" / "c", {{"x", "1"}});
+                }).empty());
+    CHECK(content(folder.path() / "a" / "b" / "kept") == "1");
+}
+
 TEST_CASE("a stream takes its place only when it is committed") {
     const Folder folder;
     write_file(folder.path() / "a", "old");
