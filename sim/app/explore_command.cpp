@@ -21,7 +21,6 @@
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/report/page.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole::app {
 namespace {

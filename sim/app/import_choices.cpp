@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/workload/mistakes.h"
+#include "sim/base/error.h"
 #include "sim/workload/parameters.h"
 
 namespace systole::app {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "sim/base/mistakes.h"
 #include "sim/config/quantity.h"
 #include "sim/config/schema.h"
 #include "sim/config/yaml.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole::app {
 namespace {

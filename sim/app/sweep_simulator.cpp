@@ -12,8 +12,8 @@
 #include "sim/app/load_trace.h"
 #include "sim/app/sweep_figures.h"
 #include "sim/app/version.h"
+#include "sim/base/mistakes.h"
 #include "sim/sweep/digest.h"
-#include "sim/sweep/mistakes.h"
 #include "sim/sweep/point_identity.h"
 
 namespace systole::app {
@@ -135,7 +135,7 @@ public:
     void check(const std::string& device_name, const std::string& trace_name,
                const std::vector<sweep::Setting>& settings) {
         const sweep::SortedSettings sorted(settings);
-        sweep::Mistakes mistakes;
+        Mistakes mistakes;
         mistakes.attempt([&] { protocol(sorted.run); });
         mistakes.attempt([&] { last_trace(trace_name, sorted.workload); });
         // What a device does not do with a protocol or a trace is known of those that are sound.

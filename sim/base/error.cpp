@@ -75,4 +75,11 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
     return best ? fmt::format(" (did you mean '{}'?)", *best) : "";
 }
 
+std::string excerpt(std::string_view text) {
+    std::size_t end = 60;
+    if (text.size() <= end) return std::string(text);
+    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
+    return std::string(text.substr(0, end)) + "…";
+}
+
 }  // namespace systole

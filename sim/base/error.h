@@ -48,4 +48,7 @@ private:
 /// " (did you mean 'x'?)" for the candidate nearest to `word`, or "" if none is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
+/// The text for a message: its first 60 bytes, and "…" if there are more.
+std::string excerpt(std::string_view text);
+
 }  // namespace systole

@@ -8,12 +8,12 @@
 #include <map>
 #include <set>
 
+#include "sim/base/mistakes.h"
 #include "sim/config/leaf_text.h"
 #include "sim/config/quantity.h"
 #include "sim/config/schema.h"
 #include "sim/sweep/experiment_formulas.h"
 #include "sim/sweep/experiment_nodes.h"
-#include "sim/sweep/mistakes.h"
 
 namespace systole::sweep {
 namespace {

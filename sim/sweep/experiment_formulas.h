@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/mistakes.h"
 #include "sim/config/yaml.h"
 #include "sim/sweep/experiment.h"
-#include "sim/sweep/mistakes.h"
 
 namespace systole::sweep {
 

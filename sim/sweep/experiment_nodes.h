@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/mistakes.h"
 #include "sim/config/yaml.h"
-#include "sim/sweep/mistakes.h"
 
 namespace systole::sweep {
 

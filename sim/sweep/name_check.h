@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "sim/base/mistakes.h"
 #include "sim/sweep/experiment.h"
-#include "sim/sweep/mistakes.h"
 #include "sim/sweep/point_identity.h"
 
 namespace systole::sweep {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "sim/base/mistakes.h"
 #include "sim/base/text.h"
-#include "sim/sweep/mistakes.h"
 #include "sim/sweep/name_check.h"
 #include "sim/sweep/point_identity.h"
 #include "sim/sweep/point_maker.h"

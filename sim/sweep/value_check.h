@@ -2,8 +2,8 @@
 // Whether an experiment's keys take the values that it gives them.
 #pragma once
 
+#include "sim/base/mistakes.h"
 #include "sim/sweep/experiment.h"
-#include "sim/sweep/mistakes.h"
 #include "sim/sweep/point_identity.h"
 #include "sim/sweep/point_maker.h"
 #include "sim/sweep/simulator.h"

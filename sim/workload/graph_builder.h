@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/mistakes.h"
 #include "sim/workload/graph.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/mistakes.h"
 #include "sim/base/trace_parameter.h"
 #include "sim/workload/dtype.h"
-#include "sim/workload/mistakes.h"
 #include "sim/workload/trace.h"
 
 namespace systole {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/workload/mistakes.h"
+#include "sim/base/mistakes.h"
 
 namespace systole {
 

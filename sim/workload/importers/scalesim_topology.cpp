@@ -12,10 +12,10 @@
 
 #include "sim/base/checked.h"
 #include "sim/base/csv.h"
+#include "sim/base/mistakes.h"
 #include "sim/workload/importers/forgiven.h"
 #include "sim/workload/importers/topology_cells.h"
 #include "sim/workload/importers/trace_writer.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graphs.h"
-#include "sim/workload/mistakes.h"
 
 using namespace systole;
 using namespace systole::test;

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/base/error.h"
 #include "sim/base/utf8.h"
 #include "sim/workload/importers/network/movements.h"
 #include "sim/workload/importers/onnx/infer.h"
 #include "sim/workload/importers/onnx/ops.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "sim/base/error.h"
 #include "sim/base/utf8.h"
 #include "sim/workload/importers/onnx/infer.h"
 #include "sim/workload/importers/onnx/translator.h"
-#include "sim/workload/mistakes.h"
 #include "sim/workload/operator_shapes.h"
 
 namespace systole {

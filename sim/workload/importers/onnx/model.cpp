@@ -14,7 +14,6 @@
 #include "sim/base/error.h"
 #include "sim/base/utf8.h"
 #include "sim/workload/importers/onnx/wire_scan.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 namespace {

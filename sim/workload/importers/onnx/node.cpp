@@ -5,8 +5,8 @@
 
 #include <set>
 
+#include "sim/base/error.h"
 #include "sim/base/utf8.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 namespace {

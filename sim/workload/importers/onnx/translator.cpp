@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/base/error.h"
 #include "sim/base/utf8.h"
 #include "sim/workload/importers/onnx/infer.h"
 #include "sim/workload/importers/onnx/node.h"
 #include "sim/workload/importers/onnx/ops.h"
-#include "sim/workload/mistakes.h"
 #include "sim/workload/operator_shapes.h"
 #include "sim/workload/parameters.h"
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "sim/base/error.h"
 #include "sim/workload/importers/network/vectors.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "sim/base/error.h"
 #include "sim/workload/importers/stablehlo/hlo_names.h"
 #include "sim/workload/importers/stablehlo/hlo_translator.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/base/error.h"
 #include "sim/workload/importers/stablehlo/arguments.h"
 #include "sim/workload/importers/stablehlo/hlo_names.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "sim/workload/mistakes.h"
+#include "sim/base/error.h"
 
 namespace systole {
 namespace {

@@ -3,8 +3,8 @@
 // file with very many is given up early, because nobody reads the hundredth.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/base/error.h"
@@ -17,15 +17,30 @@ public:
 
     /// Records a mistake; the kMost-th throws all of them as a UserError.
     void add(const SourceMark& where, std::string message);
+    /// Records those of `error`, however many.
+    void add(const UserError& error);
+
+    /// Does `action` and records what it throws as UserError; false: it threw. What add() gives up with goes
+    /// through.
+    template <class Action>
+    bool attempt(const Action& action) {
+        try {
+            action();
+            return true;
+        } catch (const UserError& error) {
+            if (count() >= kMost) throw;
+            add(error);
+            return false;
+        }
+    }
+
     std::size_t count() const { return found_.size(); }
-    /// Throws a UserError with everything recorded, if anything was.
+    bool empty() const { return found_.empty(); }
+    /// Throws a UserError with everything recorded, by its place, if anything was.
     void throw_if_any() const;
 
 private:
     std::vector<Diagnostic> found_;
 };
-
-/// The text for a message: its first 60 bytes, and "…" if there are more.
-std::string excerpt(std::string_view text);
 
 }  // namespace systole
