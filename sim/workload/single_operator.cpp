@@ -135,7 +135,7 @@ struct SingleSyntax {
     Single (*read)(Keys& keys);
 };
 
-const std::vector<SingleSyntax>& syntaxes() {
+const std::vector<SingleSyntax>& single_syntaxes() {
     static const std::vector<SingleSyntax> all = {{"matmul", read_matmul},
                                                   {"conv2d", read_single_conv2d},
                                                   {"conv3d", read_single_conv3d},
@@ -163,10 +163,10 @@ const std::vector<SingleSyntax>& syntaxes() {
 }
 
 const SingleSyntax& find_syntax(const std::string& name, const SourceMark& where) {
-    const auto found = std::ranges::find(syntaxes(), name, &SingleSyntax::name);
-    if (found != syntaxes().end()) return *found;
+    const auto found = std::ranges::find(single_syntaxes(), name, &SingleSyntax::name);
+    if (found != single_syntaxes().end()) return *found;
     std::vector<std::string> known;
-    for (const SingleSyntax& syntax : syntaxes()) known.push_back(syntax.name);
+    for (const SingleSyntax& syntax : single_syntaxes()) known.push_back(syntax.name);
     throw UserError(where, fmt::format("unknown operator '{}'{}; expected one of: {}", excerpt(name),
                                        did_you_mean(name, known), fmt::join(known, ", ")));
 }

@@ -27,9 +27,7 @@ BankTiming::BankTiming(const DramSpec& spec)
       banks_(static_cast<std::size_t>(spec.banks())),
       ready_(static_cast<std::size_t>(kCommands) * (1 + groups_ + banks_)) {
     last_.fill(-kLongAgo);
-    const ConstraintTable* table = find_constraint_table(spec.standard);
-    SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
-    for (const ConstraintRow& row : table->rows) {
+    for (const ConstraintRow& row : constraint_table_of(spec.standard).rows) {
         if (row.scope == Scope::Channel) continue;
         const std::int64_t latency = evaluate_latency(row.latency, spec.timing).value();
         SYSTOLE_CHECK(latency < kLongestLatency, "{} is {} clocks", row.latency, latency);

@@ -6,10 +6,8 @@
 namespace systole {
 
 CommandBus::CommandBus(const DramSpec& spec) {
-    const ConstraintTable* table = find_constraint_table(spec.standard);
-    SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
     std::array<std::array<Cycles, kCommands>, kCommands> taken{};  // by following and preceding command
-    for (const ConstraintRow& row : table->rows) {
+    for (const ConstraintRow& row : constraint_table_of(spec.standard).rows) {
         if (row.scope != Scope::Channel) continue;
         const Cycles latency = evaluate_latency(row.latency, spec.timing);
         for (const Command preceding : row.preceding) {

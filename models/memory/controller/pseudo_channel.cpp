@@ -9,14 +9,8 @@
 namespace systole {
 namespace {
 
-const ConstraintTable& table_of(const DramSpec& spec) {
-    const ConstraintTable* table = find_constraint_table(spec.standard);
-    SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
-    return *table;
-}
-
 Cycles distance(const DramSpec& spec, Scope scope, Command preceding, Command following) {
-    return min_distance(table_of(spec), spec.timing, scope, preceding, following);
+    return min_distance(constraint_table_of(spec.standard), spec.timing, scope, preceding, following);
 }
 
 }  // namespace

@@ -44,12 +44,6 @@ std::string words(const GivenCommand& given) {
     return text + fmt::format(" in pseudo-channel {} at clock {}", given.pseudo_channel, given.clock.value());
 }
 
-const ConstraintTable& table_of(const DramSpec& spec) {
-    const ConstraintTable* table = find_constraint_table(spec.standard);
-    SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
-    return *table;
-}
-
 }  // namespace
 
 CommandChecker::CommandChecker(const DramSpec& spec)
@@ -62,7 +56,7 @@ CommandChecker::CommandChecker(const DramSpec& spec)
       refresh_(spec.refresh),
       last_((nodes_per_bus_ * static_cast<std::size_t>(spec.pseudo_channels) + 1) * kCommands, kNever),
       buses_(static_cast<std::size_t>(spec.pseudo_channels)) {
-    for (const ConstraintRow& row : table_of(spec).rows) fold(row, spec.timing);
+    for (const ConstraintRow& row : constraint_table_of(spec.standard).rows) fold(row, spec.timing);
     for (Bus& bus : buses_) bus.rows.assign(static_cast<std::size_t>(banks_), kClosed);
     if (refresh_ == RefreshPolicy::Off) return;
     refresh_interval_ = spec.timing.at(refresh_ == RefreshPolicy::AllBank ? "REFI" : "REFISB");

@@ -49,6 +49,12 @@ const ConstraintTable* find_constraint_table(std::string_view standard) {
     return nullptr;
 }
 
+const ConstraintTable& constraint_table_of(std::string_view standard) {
+    const ConstraintTable* const table = find_constraint_table(standard);
+    SYSTOLE_CHECK(table, "no constraint table for {}", standard);
+    return *table;
+}
+
 Cycles evaluate_latency(std::string_view expression, const TimingParameters& timing) {
     std::int64_t sum = 0, sign = 1;
     for (std::size_t at = 0; at < expression.size();) {

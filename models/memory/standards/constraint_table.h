@@ -47,6 +47,8 @@ struct ConstraintTable {
 std::span<const ConstraintTable> constraint_tables();
 /// The table of `standard`, or null.
 const ConstraintTable* find_constraint_table(std::string_view standard);
+/// The table of a standard that a configuration was read for: there is one.
+const ConstraintTable& constraint_table_of(std::string_view standard);
 
 /// The value of a latency expression; every name must be in `timing`.
 Cycles evaluate_latency(std::string_view expression, const TimingParameters& timing);
