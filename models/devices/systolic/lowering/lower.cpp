@@ -181,6 +181,13 @@ bool runs_are_free(const SystolicSpec& spec) {
            spec.sequencer.issue_cycles == Cycles(0) && spec.sequencer.queue_depth == kUnboundedQueue;
 }
 
+/// A layer of the same turn of a block by the name that it has there: turns are mapped alike, and say so
+/// alike.
+std::string name_beside(const Layer& layer, const std::string& other) {
+    const std::string turn = layer.name.substr(0, layer.name.rfind('.') + 1);
+    return other.starts_with(turn) ? other.substr(turn.size()) : other;
+}
+
 }  // namespace
 
 LayerPlan plan(Workspace& workspace, std::int32_t index) {
@@ -235,7 +242,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     if (second.format.packed()) result.touched.back().bytes = met(problem.second);
     for (const TensorId column : problem.columns) result.touched.push_back({column, met(column)});
     if (problem.join) {
-        result.mapping += fmt::format("; joined by {}", layer.joined->name);
+        result.mapping += fmt::format("; joined by {}", name_beside(layer, layer.joined->name));
         result.touched.push_back(
             {problem.join->tensor, stored_bytes(workspace.graph.tensors[problem.join->tensor]).value()});
     }
