@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "sim/base/check.h"
 #include "sim/workload/shorter_graph.h"
 
 namespace systole {
@@ -22,7 +24,44 @@ Ticks last_turns_differ(const TurnMarks& marks, const Agreement& agreed) {
     return most - least;
 }
 
+/// A block in rows, which hold `joined` layers each and begin at those layers.
+EqualTurns::Block in_rows(const RepeatedBlock& block, const std::vector<std::size_t>& joined,
+                          const std::vector<std::size_t>& begins) {
+    std::vector<std::size_t> bounds;  // of turns: the row that begins there
+    for (std::size_t turn = 0; turn <= block.turns; ++turn) {
+        const auto row = std::ranges::lower_bound(begins, block.first_layer + turn * block.layers);
+        if (*row != block.first_layer + turn * block.layers) return {0, 0, block.turns, false};
+        bounds.push_back(static_cast<std::size_t>(row - begins.begin()));
+    }
+    const auto rows = [&](std::size_t turn) {
+        return std::span(joined).subspan(bounds[turn], bounds[turn + 1] - bounds[turn]);
+    };
+    for (std::size_t turn = 1; turn < block.turns; ++turn)
+        if (!std::ranges::equal(rows(turn), rows(0))) return {0, 0, block.turns, false};
+    return {bounds[0], rows(0).size(), block.turns, true};
+}
+
 }  // namespace
+
+EqualTurns turns_of(const Graph& graph, const std::vector<std::size_t>& joined) {
+    EqualTurns turns;
+    std::vector<std::size_t> begins{0};
+    for (const std::size_t layers : joined) {
+        turns.names.push_back(graph.layers[begins.back()].name);
+        begins.push_back(begins.back() + layers);
+    }
+    SYSTOLE_CHECK(begins.back() == graph.layers.size(), "rows of {} of {} layers", begins.back(),
+                  graph.layers.size());
+    for (const RepeatedBlock& block : graph.blocks) {
+        EqualTurns::Block& in = turns.blocks.emplace_back(in_rows(block, joined, begins));
+        in.alike = in.alike && in.worth_it() && turns_alike(graph, block);
+    }
+    return turns;
+}
+
+EqualTurns turns_of(const Graph& graph) {
+    return turns_of(graph, std::vector<std::size_t>(graph.layers.size(), 1));
+}
 
 TurnsLeft with_turns(const EqualTurns& all, std::vector<std::size_t> turns) {
     std::vector<std::size_t> marked;

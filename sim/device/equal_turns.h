@@ -10,6 +10,7 @@
 #include "sim/account/repeated_turn.h"
 #include "sim/account/turn_agreement.h"
 #include "sim/base/units.h"
+#include "sim/workload/graph.h"
 
 namespace systole {
 
@@ -25,6 +26,13 @@ struct EqualTurns {
     std::vector<std::string> names;  ///< of all layers
     std::vector<Block> blocks;       ///< in order
 };
+
+/// Those of a graph's blocks, in rows of its result: so many layers each, one behind the other, are one row
+/// (`joined`, whose sum is the number of layers), which has the first one's name. Turns are not alike of
+/// which a row holds a part, or whose rows are other layers each.
+EqualTurns turns_of(const Graph& graph, const std::vector<std::size_t>& joined);
+/// The same where each layer is a row.
+EqualTurns turns_of(const Graph& graph);
 
 /// A run with so many turns of each block, the first ones and the last kLastTurns. Marks are wanted after so
 /// many layers each, ascending: where turns begin and end that may stand for others.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sim/base/check.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
@@ -44,18 +45,6 @@ void refuse_too_long(const MarkedRun& run, const TurnMarks& marks, std::size_t t
             fmt::format("'{}' takes more than {} of simulated time on this machine; that is more "
                         "than can be accounted for",
                         run.checked.result.trace, format_time(run.longest)));
-}
-
-bool is_worth_it(const Graph& graph, const RepeatedBlock& block) {
-    return block.turns >= kTurnsWorthReuse && turns_alike(graph, block);
-}
-
-EqualTurns turns_of(const Graph& graph) {
-    EqualTurns turns;
-    for (const Layer& layer : graph.layers) turns.names.push_back(layer.name);
-    for (const RepeatedBlock& block : graph.blocks)
-        turns.blocks.push_back({block.first_layer, block.layers, block.turns, is_worth_it(graph, block)});
-    return turns;
 }
 
 /// A run in which some blocks have lost turns.
@@ -332,6 +321,8 @@ private:
         }
         // Turns that had begun when it was known that they need not come behind those left out now.
         std::vector<ResultRow>& rows = attempt.run.checked.result.layers;
+        SYSTOLE_CHECK(rows.size() == all_.names.size(), "{} rows for {} names", rows.size(),
+                      all_.names.size());
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = all_.names[i];
         if (above_peaks(attempt.run.checked.result, attempt.run.checked.expected)) return std::nullopt;
         check_invariants(attempt.run.checked.result, attempt.run.checked.expected);
@@ -347,8 +338,7 @@ private:
 }  // namespace
 
 bool may_reuse(const Graph& graph) {
-    return std::ranges::any_of(graph.blocks,
-                               [&graph](const RepeatedBlock& block) { return is_worth_it(graph, block); });
+    return std::ranges::any_of(turns_of(graph).blocks, &EqualTurns::Block::worth_it);
 }
 
 std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns& run,
@@ -369,7 +359,8 @@ std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& ru
     return run_reusing(turns_of(graph), run_turns, rules);
 }
 
-std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run) {
+std::optional<DeviceResult> run_sampling(const Graph& graph, const std::vector<std::size_t>& joined,
+                                         const RunSample& run) {
     const RunAttempt attempt = [&](const std::vector<std::size_t>& turns,
                                    const std::vector<std::size_t>& marks, const OtherTurns& other) {
         const GoOnWith go_on_with = [&](const std::vector<Mark>& met, bool alike) -> std::optional<GoOn> {
@@ -378,7 +369,7 @@ std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& ru
         };
         return run(shorten(graph, turns), marks, go_on_with);
     };
-    return Reuse(turns_of(graph), attempt, {.differ = TurnsDiffer::ByChance}).result();
+    return Reuse(turns_of(graph, joined), attempt, {.differ = TurnsDiffer::ByChance}).result();
 }
 
 }  // namespace systole

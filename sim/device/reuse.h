@@ -95,7 +95,9 @@ std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& ru
                                         const ReuseRules& rules = {});
 
 /// As above, of turns that differ by chance: no more of them are simulated than tell the mean. Where all of
-/// one block are wanted for that, or its turns stand for no others, the result is of all.
-std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run);
+/// one block are wanted for that, or its turns stand for no others, the result is of all. Marks are wanted
+/// after so many rows of the result, of `joined` layers each (turns_of()).
+std::optional<DeviceResult> run_sampling(const Graph& graph, const std::vector<std::size_t>& joined,
+                                         const RunSample& run);
 
 }  // namespace systole

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/simt/few_turns.h"
 
-#include <algorithm>
 #include <deque>
 
-#include "models/devices/simt/kernels/qkv_kernel.h"
+#include "models/devices/simt/kernels/plan_rows.h"
 #include "models/devices/simt/machine/chip.h"
 #include "models/devices/simt/machine/results.h"
 #include "sim/device/reuse.h"
 #include "sim/kernel/kernel.h"
-#include "sim/workload/elementwise_chains.h"
 
 namespace systole::simt {
 namespace {
-
-/// A layer of the network is a layer of the plan, whose rows turns are counted in.
-bool layer_by_layer(const Graph& fused, const KernelsSpec& kernels) {
-    for (std::size_t i = 0; i < fused.layers.size(); ++i)
-        if (prepares_attention(fused, i, kernels) > 0) return false;
-    return std::ranges::all_of(elementwise_chains(fused),
-                               [](const ElementwiseChain& chain) { return chain.layers == 1; });
-}
 
 /// The turns that are left lie where they do in the whole network.
 PlacedTensors placed_as(const PlacedTensors& whole, const ShorterGraph& shorter) {
@@ -35,8 +25,7 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
                                           const SimtSpec& spec, const RunOptions& options,
                                           KernelChooser& chooser) {
     const Protocol& protocol = options.protocol;
-    if (!protocol.reuse || !protocol.runs_once() || options.timeline == WantTimeline::Yes ||
-        !layer_by_layer(fused, spec.kernels))
+    if (!protocol.reuse || !protocol.runs_once() || options.timeline == WantTimeline::Yes)
         return std::nullopt;
     const auto plan_of = [&](const ShorterGraph& shorter) {
         return plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
@@ -61,7 +50,7 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
         run.alike = chip.sms.at_ease();
         return run;
     };
-    std::optional<DeviceResult> result = run_sampling(fused, run_one);
+    std::optional<DeviceResult> result = run_sampling(fused, layers_of_rows(fused, spec.kernels), run_one);
     if (result) result->tensors = places(fused, placed.placements);
     return result;
 }

@@ -34,7 +34,8 @@ class Reuse(ProgramTest):
             self.assertEqual(total["bytes"], other["bytes"])
         for name, share in total["classes"].items():
             self.assertAlmostEqual(share, other["classes"][name], delta=0.005)
-        self.assertEqual([row["name"] for row in reused["layers"]], [row["name"] for row in whole["layers"]])
+        for key in ("name", "op", "mapping", "macs"):
+            self.assertEqual([row[key] for row in reused["layers"]], [row[key] for row in whole["layers"]])
         self.assertFalse(any(row["reused"] for row in whole["layers"]))
         counts = {(stat["path"], stat["name"]): stat["value"] for stat in whole["stats"]}
         for stat in reused["stats"]:
@@ -118,6 +119,60 @@ class Reuse(ProgramTest):
         run, whole = self.compare_both("h100", trace=self.DECODE, cache=True)
         self.assertGreaterEqual(sum(row["reused"] for row in run["layers"]), len(run["layers"]) / 2)
         self.assertEqual(run["tensors"], whole["tensors"])
+
+    PREPARED = """trace: prepared
+params: {batch: 16, q_len: 1, kv_len: 1024, hidden: 2048, heads: 16, kv_heads: 8, dtype: bf16}
+inputs: {x: {shape: [batch, q_len, hidden], dtype: dtype}}
+layers:
+  - name: block
+    repeat: 40
+    layers:
+      - {name: norm, op: norm, kind: rms, in: block_in}
+      - {name: query, op: matmul, in: norm, n: hidden}
+      - {name: key, op: matmul, in: norm, n: 128 * kv_heads}
+      - {name: value, op: matmul, in: norm, n: 128 * kv_heads}
+      - {name: query_heads, op: reshape, in: query, shape: [batch, q_len, heads, 128]}
+      - {name: key_heads, op: reshape, in: key, shape: [batch, q_len, kv_heads, 128]}
+      - {name: turned, op: rotary, in: query_heads, axis: 1, weight_dtype: fp32}
+      - {name: turned_keys, op: rotary, in: key_heads, axis: 1, weight_dtype: fp32}
+      - {name: keys, op: kv_cache, heads: kv_heads, length: kv_len}
+      - {name: values, op: kv_cache, in: value, heads: kv_heads, length: kv_len}
+      - {name: heads_out, op: attention, in: [turned, keys, values], heads: heads, kv_heads: kv_heads, causal: true}
+      - {name: context, op: reshape, shape: [batch, q_len, hidden]}
+      - {name: projection, op: matmul, n: hidden}
+      - {name: out, op: elementwise, kind: add, in: [projection, block_in]}
+  - {name: head, op: matmul, n: 1024}
+outputs: [head]
+"""
+    CHAIN = """trace: chain
+inputs: {x: {shape: [256, 1024], dtype: bf16}}
+layers:
+  - name: block
+    repeat: 40
+    layers:
+      - {name: norm, op: norm, kind: rms, in: block_in}
+      - {name: gate, op: activation, function: silu}
+      - {name: gated, op: elementwise, kind: mul, in: [gate, norm]}
+      - {name: out, op: matmul, n: 1024}
+  - {name: head, op: matmul, n: 1024}
+outputs: [head]
+"""
+    EXPERTS = {"model_type": "mixtral", "hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 40, "num_attention_heads": 8,
+               "num_key_value_heads": 4, "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 1024, "max_position_embeddings": 4096,
+               "rms_norm_eps": 1e-5, "hidden_act": "silu"}
+
+    def test_layers_that_one_kernel_does_are_taken_over_as_its_one_row(self):
+        """Chains of elementwise layers, values and indices of a top-k, what prepares attention."""
+        self.answer("trace", "llm", self.write("config.json", json.dumps(self.EXPERTS)), "--batch", "16", "--context", "512", "-o", "experts.yaml")
+        graph = ("--set", "run.launch=graph")
+        for trace, joined in (((self.write("chain.yaml", self.CHAIN), *graph), "activation + elementwise"),
+                              (("experts.yaml", *graph), "top_k + top_k"),
+                              ((self.write("prepared.yaml", self.PREPARED), *graph, "--set", "kernels.layers=tensorrt_llm"),
+                               "rotary + rotary + kv_cache + kv_cache")):
+            with self.subTest(joined=joined):
+                run, _ = self.compare_both("h100", trace=trace, cache=True)
+                self.assertGreaterEqual(sum(row["reused"] for row in run["layers"]), len(run["layers"]) / 3)
+                self.assertEqual(sum(row["op"] == joined for row in run["layers"]), 40)
 
     def test_a_gpu_that_draws_more_than_it_may_for_long_is_simulated_whole(self):
         """For how long it may, decides on the clock."""

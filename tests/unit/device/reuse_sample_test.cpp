@@ -11,6 +11,15 @@
 using namespace systole;
 using namespace systole::test;
 
+namespace {
+
+/// Each is a row of its own.
+std::vector<std::size_t> each_layer(const Graph& graph) {
+    return std::vector<std::size_t>(graph.layers.size(), 1);
+}
+
+}  // namespace
+
 TEST_CASE("behind a cache, bytes of the memory may move between layers") {
     const Graph graph = network(80);
     const auto reused = [&](TurnsDiffer how, std::int64_t moved) {
@@ -45,7 +54,8 @@ TEST_CASE("turns that differ by chance are a sample, as large as what they diffe
         Pretence device{[](const std::string&) { return 50'000; }};
         device.jitter = Ticks(1000);  // that a layer may differ by so much
         (bytes ? device.bytes_of : device.ticks) = by_chance;
-        const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+        const auto result =
+            run_sampling(graph, each_layer(graph), std::bind_front(&Pretence::sample, std::cref(device)));
         if (result) {
             const ResultRow whole = device.whole(graph).total;
             CHECK(std::abs((result->total.end - whole.end).value()) <= whole.end.value() / 500);
@@ -74,7 +84,8 @@ TEST_CASE("turns that differ by chance are a sample, as large as what they diffe
 TEST_CASE("a sample of turns that are equal makes the whole network's result") {
     const Graph graph = network(40);
     const Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};
-    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+    const auto result =
+        run_sampling(graph, each_layer(graph), std::bind_front(&Pretence::sample, std::cref(device)));
     REQUIRE(result);
     check_equal(*result, device.whole(graph));
     CHECK(device.layers_run == std::vector<std::size_t>{2 + 2 * 11, 2 + 2 * 7});
@@ -84,7 +95,8 @@ TEST_CASE("a sample of turns that are equal makes the whole network's result") {
 TEST_CASE("a sample of two blocks is not cut short") {
     const Graph graph = blocks_of({20, 20});
     const Pretence device{[](const std::string& layer) { return layer.starts_with("block0") ? 500 : 300; }};
-    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+    const auto result =
+        run_sampling(graph, each_layer(graph), std::bind_front(&Pretence::sample, std::cref(device)));
     REQUIRE(result);
     check_equal(*result, device.whole(graph));
     CHECK(device.layers_run == std::vector<std::size_t>{1 + 2 * 11});
@@ -94,7 +106,8 @@ TEST_CASE("a run whose turns stand for no others goes on with all of them, unles
     const Graph graph = network(40);
     Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};
     device.alike = false;
-    const auto result = run_sampling(graph, std::bind_front(&Pretence::sample, std::cref(device)));
+    const auto result =
+        run_sampling(graph, each_layer(graph), std::bind_front(&Pretence::sample, std::cref(device)));
     REQUIRE(result);
     check_equal(*result, device.whole(graph));
     CHECK(reused_rows(*result) == 0);
@@ -103,6 +116,6 @@ TEST_CASE("a run whose turns stand for no others goes on with all of them, unles
     const Graph two = blocks_of({20, 20});
     Pretence of_two{[](const std::string&) { return 300; }};
     of_two.alike = false;
-    CHECK_FALSE(run_sampling(two, std::bind_front(&Pretence::sample, std::cref(of_two))));
+    CHECK_FALSE(run_sampling(two, each_layer(two), std::bind_front(&Pretence::sample, std::cref(of_two))));
     CHECK(of_two.layers_run == std::vector<std::size_t>{1 + 2 * 11});
 }

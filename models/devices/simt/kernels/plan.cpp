@@ -12,12 +12,11 @@
 #include "models/devices/simt/kernels/collective_plan.h"
 #include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/plan_places.h"
+#include "models/devices/simt/kernels/plan_rows.h"
 #include "models/devices/simt/kernels/product_shape.h"
-#include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/devices/simt/kernels/supported.h"
-#include "models/devices/simt/kernels/top_k.h"
 #include "models/devices/simt/kernels/unfused_attention.h"
 #include "models/devices/simt/kernels/vector_plan.h"
 #include "models/devices/simt/kernels/winograd.h"
@@ -26,7 +25,6 @@
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/workload/allocation.h"
-#include "sim/workload/elementwise_chains.h"
 #include "sim/workload/fused_graph.h"
 
 namespace systole::simt {
@@ -54,19 +52,10 @@ public:
     ChipPlan plan(const Protocol& protocol) {
         ChipPlan chip;
         chip.trace = graph_.name;
-        const std::vector<ElementwiseChain> chains = elementwise_chains(graph_);
-        auto chain = chains.begin();
         std::vector<std::size_t> rows;  // by layer of the graph: its number in the plan
-        for (std::size_t i = 0; i < graph_.layers.size();) {
-            const bool begins = chain != chains.end() && chain->first == i;
-            const std::size_t count =
-                begins ? (chain++)->layers
-                : top_k_of_both(graph_, i)
-                    ? 2
-                    : std::max<std::size_t>(1, prepares_attention(graph_, i, spec_.kernels));
-            chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
+        for (const std::size_t count : layers_of_rows(graph_, spec_.kernels)) {
+            chip.layers.push_back(layer_plan({graph_.layers.data() + rows.size(), count}));
             rows.insert(rows.end(), count, chip.layers.size() - 1);
-            i += count;
         }
         add_stored(graph_, rows, chip);
         add_runs(protocol, chip);
