@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "sim/account/byte_ledger.h"
 #include "sim/base/check.h"
@@ -41,36 +43,51 @@ void join(ResultRow& product, const ResultRow& other) {
     product.reused = product.reused && other.reused;
 }
 
-/// Of the layers of `joins`, those that some device does not have as a layer of its own.
-std::set<std::string> joined_somewhere(const std::vector<DeviceResult>& devices, const Joins& joins) {
-    std::set<std::string> joined;
+/// Names of rows that are one row everywhere.
+class RowNames {
+public:
+    void unite(const std::string& layer, const std::string& with) {
+        const std::string name = of(layer), into = of(with);
+        if (name != into) into_[name] = into;
+    }
+    /// The name of the row that a layer is part of.
+    std::string of(std::string name) const {
+        for (auto into = into_.find(name); into != into_.end(); into = into_.find(name)) name = into->second;
+        return name;
+    }
+
+private:
+    std::map<std::string, std::string> into_;
+};
+
+RowNames names_of(const std::vector<DeviceResult>& devices, const Joins& joins) {
+    RowNames names;
     for (const DeviceResult& device : devices) {
         std::set<std::string> own;
         for (const ResultRow& row : device.layers) own.insert(row.name);
-        for (const auto& [name, product] : joins)
-            if (!own.contains(name)) joined.insert(name);
+        for (const Join& join : joins)
+            if (!own.contains(join.layer)) names.unite(join.layer, join.with);
     }
-    return joined;
+    return names;
 }
 
 }  // namespace
 
 std::vector<std::vector<ResultRow>> rows_alike(const std::vector<DeviceResult>& devices, const Joins& joins) {
-    const std::set<std::string> joined = joined_somewhere(devices, joins);
+    const RowNames names = names_of(devices, joins);
     std::vector<std::vector<ResultRow>> all;
     for (const DeviceResult& device : devices) {
         std::vector<ResultRow>& rows = all.emplace_back();
         std::map<std::string, std::size_t> places;
-        for (const ResultRow& row : device.layers)
-            if (joined.contains(row.name)) {
-                const auto product = places.find(joins.at(row.name));
-                SYSTOLE_CHECK(product != places.end(), "{} has '{}' without what it joins", device.device,
-                              row.name);
-                join(rows[product->second], row);
-            } else {
-                places[row.name] = rows.size();
-                rows.push_back(row);
+        for (const ResultRow& row : device.layers) {
+            const auto [place, is_new] = places.try_emplace(names.of(row.name), rows.size());
+            if (!is_new) {
+                join(rows[place->second], row);
+                continue;
             }
+            rows.push_back(row);
+            rows.back().name = place->first;
+        }
         SYSTOLE_CHECK(std::ranges::equal(rows, all.front(), {}, &ResultRow::name, &ResultRow::name),
                       "{} and {} have other layers", device.device, devices.front().device);
     }

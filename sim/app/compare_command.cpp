@@ -22,8 +22,6 @@
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/base/text_table.h"
-#include "sim/workload/elementwise_chains.h"
-#include "sim/workload/fused_graph.h"
 
 namespace systole::app {
 namespace {
@@ -98,22 +96,10 @@ std::vector<Contestant> load_devices(const Library& library,
     return contestants;
 }
 
-/// Elementwise layers that a device may do in the product before them, or in the first of their chain.
-Joins joins_of(const Graph& graph) {
-    Joins joins;
-    const std::vector<Fusion> fusions = possible_fusions(graph);
-    for (const Fusion& fusion : fusions)
-        joins[graph.layers[fusion.elementwise].name] = graph.layers[fusion.producer].name;
-    const Graph fused = fuse(graph, fusions);
-    for (const ElementwiseChain& chain : elementwise_chains(fused))
-        for (std::size_t i = 1; i < chain.layers; ++i)
-            joins[fused.layers[chain.first + i].name] = fused.layers[chain.first].name;
-    return joins;
-}
-
 Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants, RunOptions options,
                       bool skip_unable, bool with_cost, std::vector<Timeline>& timelines) {
     std::vector<DeviceResult> results;
+    Joins joins;
     for (const Contestant& contestant : contestants) {
         WorkDone work_done;
         options.work_done = &work_done;
@@ -122,6 +108,7 @@ Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contest
             RunOutcome outcome = contestant.device.run(graph, options);
             results.push_back(std::move(outcome.result));
             timelines.push_back(std::move(outcome.timeline));
+            joins.insert(joins.end(), outcome.joins.begin(), outcome.joins.end());
         } catch (const UserError& error) {
             if (!skip_unable) throw on_device(error, contestant.name);
             note(fmt::format("left out: {}", on_device(error, contestant.name).what()));
@@ -132,7 +119,7 @@ Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contest
         if (with_cost) contestant.device.tell_cost(results.back());
     }
     if (results.empty()) throw UserError(fmt::format("no device runs {}", graph.name));
-    return compare(std::move(results), joins_of(graph));
+    return compare(std::move(results), joins);
 }
 
 /// Of several traces, first the times of all of them.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/account/joined_rows.h"
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
 #include "sim/config/yaml.h"
@@ -74,6 +75,7 @@ struct RunOutcome {
     DeviceResult result;
     Timeline timeline = {};    ///< where it was wanted
     std::string mapping = {};  ///< that was used: YAML that RunOptions::mapping takes
+    Joins joins = {};          ///< layers of the graph, and rows for parts of them, that share rows or may
 };
 
 class Device {

@@ -6,6 +6,7 @@
 #include "models/devices/simt/explain.h"
 #include "models/devices/simt/few_turns.h"
 #include "models/devices/simt/kernels/plan.h"
+#include "models/devices/simt/kernels/plan_rows.h"
 #include "models/devices/simt/machine/chip.h"
 #include "models/devices/simt/machine/chip_timeline.h"
 #include "models/devices/simt/machine/results.h"
@@ -40,6 +41,7 @@ public:
         }
         if (spec_.energy) account_energy(outcome.result, *spec_.energy);
         outcome.result.serving = graph.serving;
+        outcome.joins = joins_of(graph, fused, spec_.kernels);
         return outcome;
     }
 

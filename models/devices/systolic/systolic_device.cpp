@@ -20,6 +20,7 @@
 #include "models/devices/systolic/wave/traced_machine.h"
 #include "models/devices/systolic/wave/wave_probe.h"
 #include "sim/base/check.h"
+#include "sim/device/fusion_joins.h"
 #include "sim/device/merged_parts.h"
 #include "sim/kernel/kernel.h"
 
@@ -75,6 +76,7 @@ public:
         merge_parts(graph, outcome.result, outcome.timeline);
         if (spec_.energy) account_energy(outcome.result, *spec_.energy);
         outcome.mapping = to_yaml(used, graph, spec_.name);
+        outcome.joins = fusion_joins(asked);
         return outcome;
     }
 

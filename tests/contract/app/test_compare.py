@@ -72,6 +72,46 @@ class Compare(ProgramTest):
         table = list(csv.DictReader(io.StringIO(self.answer("compare", *words, "--format", "csv"))))
         self.assertEqual(len(table), 2 * 57)
 
+    def rows_compared(self, *words):
+        """Of each device the names of its layers, and the layers that are compared, whose times are all of its own."""
+        found = self.comparison(*words)
+        layers = {row["name"]: row["time_ns"] for row in found["comparisons"][0]["layers"]}
+        own = {device["device"]: {row["name"]: row["time_ns"] for row in device["layers"]} for device in found["devices"]}
+        for name, rows in own.items():
+            self.assertAlmostEqual(sum(times[name] for times in layers.values()), sum(rows.values()), delta=0.1)
+        return own, layers
+
+    def test_layers_that_a_gpu_s_kernel_does_together_are_compared_as_one(self):
+        """Values and indices of a top-k; what TensorRT-LLM's and vLLM's kernels do ahead of attention."""
+        self.write("experts.yaml", "trace: experts\ninputs: {x: {shape: [64, 16], dtype: bf16}}\nlayers:\n"
+                   "  - {name: scores, op: matmul, n: 64}\n  - {name: best, op: top_k, in: scores, k: 8}\n"
+                   "  - {name: which, op: top_k, in: scores, k: 8, result: indices}\noutputs: [best, which]\n")
+        own, layers = self.rows_compared("experts.yaml", "--device", "tpu_v4", "--device", "h100")
+        self.assertEqual((list(own["tpu_v4"]), list(own["h100"])), (["scores", "best", "which"], ["scores", "best"]))
+        self.assertEqual(list(layers), ["scores", "best"])
+        self.assertAlmostEqual(layers["best"]["tpu_v4"], own["tpu_v4"]["best"] + own["tpu_v4"]["which"], places=3)
+        heads = "{shape: [2, 1, 4, 128], dtype: bf16}"
+        self.write("turned.yaml", f"trace: turned\ninputs: {{q: {heads}, k: {heads}, v: {{shape: [2, 1, 512], dtype: bf16}}}}\nlayers:\n"
+                   "  - {name: turned, op: rotary, in: q, axis: 1, weight_dtype: fp32}\n"
+                   "  - {name: turned_keys, op: rotary, in: k, axis: 1, weight_dtype: fp32}\n"
+                   "  - {name: keys, op: kv_cache, in: turned_keys, heads: 4, length: 256}\n"
+                   "  - {name: values, op: kv_cache, in: v, heads: 4, length: 256}\noutputs: [turned, keys, values]\n")
+        libraries = ("--device", "trt=h100", "--set", "trt:kernels.layers=tensorrt_llm", "--device", "vllm=h100", "--set", "vllm:kernels.layers=vllm")
+        own, layers = self.rows_compared("turned.yaml", "--device", "tpu_v4", *libraries)
+        self.assertEqual([list(own[name]) for name in ("trt", "vllm")], [["turned"], ["turned", "keys", "values"]])
+        self.assertEqual(list(own["tpu_v4"]), ["turned", "turned_keys", "keys", "values"])
+        self.assertEqual(list(layers), ["turned"])
+
+    def test_attention_in_parts_is_compared_with_attention_as_a_whole(self):
+        """No kernel of a V100 keeps scores on its SMs."""
+        rows = "{shape: [2, 64, 256], dtype: fp16}"
+        self.write("whole.yaml", f"trace: whole\ninputs: {{q: {rows}, k: {rows}, v: {rows}}}\nlayers:\n"
+                   "  - {name: heads, op: attention, in: [q, k, v], heads: 4}\n  - {name: out, op: matmul, n: 256}\noutputs: [out]\n")
+        own, layers = self.rows_compared("whole.yaml", "--device", "v100", "--device", "h100")
+        self.assertEqual(list(own["v100"]), ["heads.scores", "heads.softmax", "heads", "out"])
+        self.assertEqual((list(own["h100"]), list(layers)), (["heads", "out"],) * 2)
+        self.assertAlmostEqual(layers["heads"]["v100"], sum(list(own["v100"].values())[:3]), places=3)
+
     def test_a_setting_that_one_device_does_not_have_is_refused_with_its_name(self):
         words = ["compare", "three_layers", "--device", "tpu_v4", "--device", "mine=h100", "--set"]
         refused = self.refusal(*words, "mxu.count=2")

@@ -110,6 +110,40 @@ TEST_CASE("A layer that one device does in another one's row is added to that ro
     CHECK(comparison.layers[0].longer[static_cast<std::size_t>(SlotClass::Memory)] == Approx(20));
 }
 
+TEST_CASE("Parts of a layer that come before it are its row where another device does it as a whole") {
+    const DeviceResult parts = device("parts", {row("a", 1, 0, 0), row("x.scores", 10, 0, 0),
+                                                row("x.softmax", 5, 0, 0), row("x", 7, 0, 0)});
+    const DeviceResult whole = device("whole", {row("a", 2, 0, 0), row("x", 9, 0, 0)});
+    const Comparison comparison = compare({parts, whole}, {{"x.scores", "x"}, {"x.softmax", "x"}});
+    REQUIRE(comparison.layers.size() == 2);
+    CHECK(comparison.layers[1].name == "x");
+    CHECK(comparison.layers[1].times == std::vector{Ticks(22), Ticks(9)});
+    // Two that do it in parts have all of these.
+    CHECK(compare({parts, parts}, {{"x.scores", "x"}, {"x.softmax", "x"}}).layers.size() == 4);
+}
+
+TEST_CASE("Rows of several devices that have layers in common are one row") {
+    const DeviceResult all = device("all", {row("view", 1, 0, 0), row("q", 2, 0, 0), row("k", 4, 0, 0),
+                                            row("cache", 8, 0, 0), row("last", 16, 0, 0)});
+    const DeviceResult with_views =
+        device("views", {row("view", 3, 0, 0), row("cache", 5, 0, 0), row("last", 1, 0, 0)});
+    const DeviceResult with_cache =
+        device("cache", {row("view", 3, 0, 0), row("q", 5, 0, 0), row("last", 1, 0, 0)});
+    const Joins joins{{"q", "view"}, {"k", "view"}, {"k", "q"}, {"cache", "q"}};
+    const auto times = [&](const std::vector<DeviceResult>& devices) {
+        const Comparison comparison = compare(devices, joins);
+        CHECK(comparison.layers.front().name == "view");
+        CHECK(comparison.layers.back().name == "last");
+        std::vector<std::vector<Ticks>> all_times;
+        for (const Standing& layer : comparison.layers) all_times.push_back(layer.times);
+        return all_times;
+    };
+    using Times = std::vector<std::vector<Ticks>>;
+    CHECK(times({all, with_views, with_cache}) ==
+          Times{{Ticks(15), Ticks(8), Ticks(8)}, {Ticks(16), Ticks(1), Ticks(1)}});
+    CHECK(times({all, all}).size() == 5);
+}
+
 TEST_CASE("Devices that take the same time, and layers that take none, are told as such") {
     const Comparison same = compare({device("a", {row("x", 10, 0, 0)}), device("b", {row("x", 5, 5, 0)})});
     CHECK(same.layers[0].winner == 0);

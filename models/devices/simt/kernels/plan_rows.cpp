@@ -5,6 +5,8 @@
 
 #include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/kernels/top_k.h"
+#include "models/devices/simt/kernels/unfused_attention.h"
+#include "sim/device/fusion_joins.h"
 #include "sim/workload/elementwise_chains.h"
 
 namespace systole::simt {
@@ -22,6 +24,19 @@ std::vector<std::size_t> layers_of_rows(const Graph& fused, const KernelsSpec& k
             rows.push_back(std::max<std::size_t>(1, prepares_attention(fused, i, kernels)));
     }
     return rows;
+}
+
+Joins joins_of(const Graph& graph, const Graph& fused, const KernelsSpec& kernels) {
+    Joins joins = fusion_joins(graph);
+    for (const Layer& layer : graph.layers)
+        for (const std::string& part : parts_of_attention(layer)) joins.push_back({part, layer.name});
+    std::size_t first = 0;
+    for (const std::size_t count : layers_of_rows(fused, kernels)) {
+        for (std::size_t i = 1; i < count; ++i)
+            joins.push_back({fused.layers[first + i].name, fused.layers[first].name});
+        first += count;
+    }
+    return joins;
 }
 
 }  // namespace systole::simt

@@ -25,17 +25,24 @@ std::vector<Layer> parts_of(const Layer& whole, Graph& graph) {
         graph.tensors.push_back({name, scores, graph.tensors[whole.inputs[0]].dtype});
         return graph.tensors.size() - 1;
     };
-    const TensorId products = add(whole.name + ".scores"), shares = add(whole.name + ".softmax");
+    const std::vector<std::string> names = parts_of_attention(whole);
+    const TensorId products = add(names[0]), shares = add(names[1]);
     Layer first = part_of(whole, Attention::Part::Scores, {whole.inputs[0], whole.inputs[1]}, products);
-    first.name += ".scores";
+    first.name = names[0];
     Layer softmax = part_of(whole, Attention::Part::Scores, {products}, shares);
-    softmax.name += ".softmax";
+    softmax.name = names[1];
     softmax.op = Softmax{elements(scores) / shape.kv_len, shape.kv_len};
     return {first, softmax,
             part_of(whole, Attention::Part::Context, {shares, whole.inputs[2]}, whole.output)};
 }
 
 }  // namespace
+
+std::vector<std::string> parts_of_attention(const Layer& layer) {
+    const auto* attention = std::get_if<Attention>(&layer.op);
+    if (attention == nullptr || attention->part != Attention::Part::Whole) return {};
+    return {layer.name + ".scores", layer.name + ".softmax"};
+}
 
 bool has_attention_kernel(DType dtype, const SmSpec& sm) {
     return sm.tensor.macs[static_cast<std::size_t>(dtype)].has_value() &&
