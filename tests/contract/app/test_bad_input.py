@@ -133,6 +133,13 @@ class BrokenDevices(ProgramTest):
     def test_an_unknown_kind_lists_the_kinds(self):
         self.refuse("kind: systolic", "kind: systolyc", "systolic")
 
+    def test_a_name_that_no_file_system_takes_is_no_preset(self):
+        name = 300 * "x"
+        for words, text in ((("dram", "long.yaml", "--pattern", "stream"), f"memory: long\nextends: {name}\n"),
+                            (("run", "long.yaml", TRACE), f"device: long\nextends: {name}\n")):
+            self.write("long.yaml", text)
+            self.assertRegex(self.refusal(*words), rf"^long\.yaml:2:10: error: there is no preset '{name}'")
+
     def test_an_unknown_preset_is_suggested_its_neighbour(self):
         self.refuse("preset: ideal", "preset: ideel", "did you mean 'ideal'?")
 
