@@ -58,7 +58,8 @@ TEST_CASE("turns of which a row holds a part are not alike") {
     over_turns.insert(over_turns.end(), {1, 1});
     Rows from_before = rows(2, {}, 0, {1});  // the layer before and the first one's first
     for (int i = 0; i < 31; ++i) from_before.push_back(1);
-    for (const Rows& joined : {over_the_end, over_turns, from_before}) {
+    const Rows everywhere(17, 2);
+    for (const Rows& joined : {over_the_end, over_turns, from_before, everywhere}) {
         const EqualTurns turns = turns_of(graph, joined);
         REQUIRE(turns.blocks.size() == 1);
         CHECK(turns.blocks[0].turns == 16);
