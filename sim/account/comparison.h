@@ -36,8 +36,8 @@ struct Comparison {
     std::vector<Standing> layers;  ///< in the order of the trace
 };
 
-/// `devices`: at least one, all of the same trace, with the same layers but for those that have joined
-/// another one.
+/// `devices`: at least one, all of the same trace, with the same layers but for those of `joins`
+/// (rows_alike()).
 Comparison compare(std::vector<DeviceResult> devices, const Joins& joins = {});
 
 }  // namespace systole
