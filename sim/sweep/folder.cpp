@@ -121,8 +121,10 @@ Folder Folder::open(const fs::path& path) {
     FolderIdentity identity;
     std::string of_manifest, of_experiment;
     try {
-        if (const std::string complaint =
-                schema_complaint(kSweepSchema, json->at("schema").get<std::int64_t>());
+        const Json& schema = json->at("schema");
+        // A conversion of 1e+99 to a whole number has no defined result.
+        if (!schema.is_number_integer()) throw strange;
+        if (const std::string complaint = schema_complaint(kSweepSchema, schema.get<std::int64_t>());
             !complaint.empty())
             throw UserError({file.string()}, complaint);
         identity.program = json->at("program").get<std::string>();

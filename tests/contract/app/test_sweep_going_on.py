@@ -76,6 +76,18 @@ class TestGoingOn(SweepTest):
         self.answer("sweep", "resume", "sweep")
         self.assertEqual(self.merged("sweep"), merged)
 
+    def test_a_summary_of_what_no_merge_writes_is_written_again(self):
+        self.sweep(GRID)
+        time.sleep(0.05)
+        self.answer("sweep", "merge", "sweep")
+        summary = self.read("sweep/summary.json")
+        for key in ("exit_code", "finished"):
+            for strange in (5.5e113, 7, -1, "0", None):
+                with self.subTest(key=key, strange=strange):
+                    self.write("sweep/summary.json", json.dumps({**json.loads(summary), key: strange}))
+                    self.answer("sweep", "resume", "sweep")
+                    self.assertEqual(self.read("sweep/summary.json"), summary)
+
     def test_what_was_merged_before_the_last_chunk_is_merged_again(self):
         self.sweep(GRID, "whole")
         self.answer("sweep", self.write("e.yaml", GRID), "-o", "sweep", "--plan", "--chunk-points", "6")
