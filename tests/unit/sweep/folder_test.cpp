@@ -117,8 +117,8 @@ TEST_CASE("a folder that is not as it was written is refused", "[folder]") {
     };
     CHECK(contains(broken([](const fs::path& at) { fs::remove(at / "sweep.json"); }),
                    "is no folder of a sweep"));
-    for (const char* text : {"", "{}", "[]", "{\"schema\": 1", "null", "\xFF", "{\"schema\": 1.5}",
-                             "{\"schema\": 5.5e+113}"}) {
+    for (const char* text :
+         {"", "{}", "[]", "{\"schema\": 1", "null", "\xFF", "{\"schema\": 1.5}", "{\"schema\": 5.5e+113}"}) {
         INFO(text);
         CHECK(contains(broken([&](const fs::path& at) { write_text(at / "sweep.json", text); }),
                        "this is not what 'systole sweep' writes"));
