@@ -45,7 +45,7 @@ struct ResultRow {
     Bytes compulsory_dram;  ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
     Roofline roofline;      ///< of this row's work
     std::string bound_by;   ///< what most of the row's critical path consists of
-    bool reused = false;    ///< taken over from equal turns or steps, at least in part, instead of simulated
+    bool reused = false;    ///< taken over, if only in part, from equal turns, steps or CTAs
     /// Above 1: it was done in so many equal parts of the batch, in turn with the layers beside it that were,
     /// too.
     std::int64_t slices = 1;

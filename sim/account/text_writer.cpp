@@ -140,7 +140,7 @@ std::string footer(const DeviceResult& result, const Classes& classes) {
             "lets it beat its roofline and shows up as useful slots of the layer it ran beside. Totals do "
             "neither.\n";
     if (std::any_of(result.layers.begin(), result.layers.end(), [](auto& row) { return row.reused; }))
-        text += "* taken over from equal turns or steps, at least in part, instead of simulated\n";
+        text += "* taken over from equal turns, steps or CTAs, at least in part, instead of simulated\n";
     return text + slices_lines(result.layers);
 }
 

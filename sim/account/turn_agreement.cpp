@@ -65,12 +65,6 @@ Bytes memory_bytes(const DeviceResult& result, const TurnMarks& marks, std::size
     return bytes;
 }
 
-/// Clocks in which the memory's buses have carried something; 0 where none is known.
-std::int64_t carrying(const Mark& mark) {
-    const auto transfer = std::ranges::find(mark.memory_bus, "transfer", &BusClocks::owner);
-    return transfer == mark.memory_bus.end() ? 0 : transfer->clocks;
-}
-
 /// Of several turns the time of the shortest, of the longest, and of all.
 struct TurnTimes {
     Ticks least = Ticks::max(), most, sum;
@@ -266,6 +260,11 @@ std::size_t rounds_that_agree(const DeviceResult& result, const TurnMarks& marks
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                              TurnsDiffer how) {
     return rounds_that_agree(result, marks, 1, jitter, how);
+}
+
+std::int64_t carrying(const Mark& mark) {
+    const auto transfer = std::ranges::find(mark.memory_bus, "transfer", &BusClocks::owner);
+    return transfer == mark.memory_bus.end() ? 0 : transfer->clocks;
 }
 
 bool sample_suffices(const TurnMarks& marks) {

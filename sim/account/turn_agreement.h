@@ -49,6 +49,10 @@ constexpr std::int64_t promise(TurnsDiffer how) {
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                              TurnsDiffer how = TurnsDiffer::InRounds);
 
+/// Clocks until then in which the memory's buses carried something, all together; 0 where nothing is known of
+/// them.
+std::int64_t carrying(const Mark& mark);
+
 /// Turns that are still being simulated, marked one by one, are looked at when there are four, six and eight
 /// of them: whether they are such a sample of turns that differ by chance, as sample_wanted() has it.
 bool sample_suffices(const TurnMarks& marks);

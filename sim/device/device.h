@@ -27,7 +27,7 @@ struct Protocol {
     Where outputs_to = Where::Host;
     Launch launch = Launch::None;
     Ticks refresh_phase;  ///< since the last refresh of every DRAM channel
-    bool reuse = false;   ///< equal turns, and equal steps of a layer, need not all be simulated (reuse.h)
+    bool reuse = false;   ///< equal turns, steps of a layer and CTAs need not all be simulated (reuse.h)
     int repeat = 1;       ///< times that everything is run, caches staying as they are; the last is reported
     /// Of a turn of `repeat`, times that the network is run, each with its own copy of the weights; the last
     /// is reported. kEnoughCopies: as many as a cache needs to have lost the first copy when it comes again.

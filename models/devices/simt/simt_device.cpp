@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/devices/simt/explain.h"
+#include "models/devices/simt/few_ctas.h"
 #include "models/devices/simt/few_turns.h"
 #include "models/devices/simt/kernels/plan.h"
 #include "models/devices/simt/kernels/plan_rows.h"
@@ -34,10 +35,14 @@ public:
         const Graph fused = fused_network(graph, spec_);
         const PlacedTensors placed = place_tensors(fused, spec_);
         RunOutcome outcome;
-        if (auto result = run_few_turns(fused, placed, spec_, options, chooser_)) {
-            outcome.result = std::move(*result);
+        if (auto of_turns = run_few_turns(fused, placed, spec_, options, chooser_)) {
+            outcome.result = std::move(*of_turns);
         } else {
-            outcome = run_whole(plan_at(placed, fused, spec_, options.protocol, chooser_), options);
+            const ChipPlan plan = plan_at(placed, fused, spec_, options.protocol, chooser_);
+            if (auto of_ctas = run_few_ctas(plan, spec_, options))
+                outcome.result = std::move(*of_ctas);
+            else
+                outcome = run_whole(plan, options);
         }
         if (spec_.energy) account_energy(outcome.result, *spec_.energy);
         outcome.result.serving = graph.serving;

@@ -73,6 +73,27 @@ class Reuse(ProgramTest):
                     if stat["unit"] in ("B", "bursts", "MACs", "passes", "descriptors") and stat["name"] != "row_hits":
                         self.assertEqual(stat["value"], counts[stat["path"], stat["name"]], stat["path"] + stat["name"])
 
+    def test_ctas_of_a_long_kernel_are_taken_over_from_its_first_ones(self):
+        """Each does the same; how long they take is known from turns of them, as is what the memory moves."""
+        for words in ("h100 matmul m=1048576 n=1024 k=1024", "mi210 norm kind=layer rows=1048576 cols=256", "l4 elementwise kind=add elements=403478272"):
+            with self.subTest(words=words):
+                few, whole = (json.loads(self.answer("op", *words.split(), "dtype=bf16", "--set", f"run.reuse={reuse}", "--format", "json"))["devices"][0]
+                              for reuse in ("on", "off"))
+                self.assertTrue(few["layers"][0]["reused"])
+                self.assertFalse(whole["layers"][0]["reused"])
+                total, other = few["total"], whole["total"]
+                self.assertAlmostEqual(total["time_ns"], other["time_ns"], delta=other["time_ns"] / 500)
+                for key in ("macs", "matrix_macs", "bound_by"):
+                    self.assertEqual(total[key], other[key])
+                for key in ("mapping", "op", "macs"):
+                    self.assertEqual(few["layers"][0][key], whole["layers"][0][key])
+                self.assertEqual(total["bytes"]["compulsory_dram"], other["bytes"]["compulsory_dram"])
+                for key in ("dram_read", "dram_written"):
+                    self.assertAlmostEqual(total["bytes"][key], other["bytes"][key], delta=other["bytes"]["dram_read"] / 250)
+                for name, share in total["classes"].items():
+                    self.assertAlmostEqual(share, other["classes"][name], delta=0.005)
+                self.assertAlmostEqual(few["energy"]["total_pj"], whole["energy"]["total_pj"], delta=whole["energy"]["total_pj"] / 250)
+
     def test_steps_that_end_a_little_early_do_not_make_a_layer_faster_than_the_arrays(self):
         """The two that are measured take 0.03 % less than their MACs do: the second one's last store ended early."""
         answer = self.answer("op", "tpu_v4", "matmul", "m=2097152", "n=1024", "k=1024", "dtype=bf16", "--set", "placement.trials=1", "--format", "json")

@@ -35,7 +35,7 @@ fc *   matmul      40  40.00 ns     6.2     6.2   0.0   0.0  31.2   0.0  62.5   
 total             100  100.0 ns    25.0    25.0   7.5   6.0  12.5  24.0  25.0   2.080 kB     80 B        25  compute  compute
 
 Classes in % of matrix capacity; roofline in cycles. Not shown, 0.0 in every row: onchip, dep, launch, tail.
-* taken over from equal turns or steps, at least in part, instead of simulated
+* taken over from equal turns, steps or CTAs, at least in part, instead of simulated
 The critical path is 40 % vector, 30 % memory and 30 % compute; others below 1 %.
 Roofline by level, in cycles: compute 25, vector 2, on_chip 12, memory 22, host 13.
 Ceilings: 0.008 TOPS in int8, 0.004 TOPS in bf16, vector 4 lane-cycles a cycle, on_chip 1.000 GB/s each way (ridge 4), memory 21.60 GB/s (ridge 0.1852), host 500.0 MB/s each way (ridge 8); ridges in MACs a byte at the rate of int8.

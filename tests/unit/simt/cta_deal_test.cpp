@@ -50,6 +50,23 @@ TEST_CASE("One die gets all CTAs in their order, and few CTAs leave dies without
     }
 }
 
+TEST_CASE("CTAs that nobody gets are the next ones of each die, as many of each", "[simt]") {
+    for (const bool neighbours : {false, true}) {
+        CAPTURE(neighbours);
+        CtaDeal deal(23, 4, neighbours), whole(23, 4, neighbours);
+        deal.take(1, 1);
+        deal.leave_out(12);
+        CHECK(deal.left() == 23 - 1 - 12);
+        for (std::int64_t die = 0; die < 4; ++die) {
+            std::vector<std::int64_t> expected = all_of(whole, die, 1);
+            const std::ptrdiff_t gone = die == 1 ? 1 : 0;
+            expected.erase(expected.begin() + gone, expected.begin() + gone + 3);
+            expected.erase(expected.begin(), expected.begin() + gone);
+            CHECK(all_of(deal, die, 2) == expected);
+        }
+    }
+}
+
 TEST_CASE("Of CTAs of a range, those with smaller numbers are counted one by one", "[simt]") {
     for (const std::int64_t first : {0, 3, 9, 17})
         for (const std::int64_t stride : {1, 3, 8})

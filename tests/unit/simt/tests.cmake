@@ -10,7 +10,7 @@ systole_test(simt_memory SOURCES
     DEPENDS systole_simt_memory)
 systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec systole_device)
 systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${CMAKE_CURRENT_LIST_DIR}/attention_blocks_test.cpp
-                                 ${CMAKE_CURRENT_LIST_DIR}/cta_deal_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cta_places_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/cta_deal_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cta_sample_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cta_places_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/gathered_blocks_test.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/held_clock_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp ${CMAKE_CURRENT_LIST_DIR}/qkv_blocks_test.cpp

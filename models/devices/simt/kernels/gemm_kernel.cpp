@@ -37,9 +37,7 @@ CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
     place.batch = index / (grid_m * grid_n * kernel.split_k);
     place.part = index / (grid_m * grid_n) % kernel.split_k;
     const std::int64_t tile = index % (grid_m * grid_n);
-    // All panels before the last are full ones, of whole clusters.
-    const std::int64_t panel =
-        std::min(std::max(kernel.raster.panel / cluster_n, std::int64_t{1}) * cluster_n, grid_n);
+    const std::int64_t panel = kernel.columns_of_panel();
     const std::int64_t first = tile / (panel * grid_m) * panel;
     const std::int64_t in_panel = tile - first * grid_m;
     const std::int64_t width = std::min(panel, grid_n - first);

@@ -129,6 +129,10 @@ struct GemmKernel {
     Epilogue epilogue() const { return split_k > 1 ? Epilogue{} : shape.epilogue; }
     /// Share of a tile's results that lies in the matrix, where that is smaller than a tile.
     double stored_share() const;
+    /// Columns of CTAs of each panel but the last one (Raster): whole clusters.
+    std::int64_t columns_of_panel() const {
+        return std::min(std::max(raster.panel / tile.cluster_n, std::int64_t{1}) * tile.cluster_n, grid_n());
+    }
     /// Of the whole grid, those without data too.
     std::int64_t tiles() const { return grid_m() * grid_n() * shape.batch; }
     std::int64_t ctas() const { return (tiles() - shared_tiles) * split_k + streams; }

@@ -90,11 +90,23 @@ void Chip::mark_after(std::vector<std::size_t> layers, GoOnWith go_on_with) {
     });
 }
 
-void Chip::mark(const GoOnWith& go_on_with) {
-    Mark& mark = marks_.emplace_back();
+Mark Chip::counted_now() {
+    Mark mark;
     mark.time = now();
     mark.memory_bus = memory_bus();
     for (const Stat& stat : stats()) mark.counts.push_back(stat.value);
+    return mark;
+}
+
+void Chip::sample_ctas(CtaSample& sample) {
+    sms.on_ctas([this, &sample](std::size_t kernel, const KernelExecution& run) -> std::int64_t {
+        if (!sample.wants(kernel, run.begun_ctas())) return 0;
+        return sample.look({counted_now(), run.begun_ctas(), run.times_so_far(), ledger.movements(0)});
+    });
+}
+
+void Chip::mark(const GoOnWith& go_on_with) {
+    marks_.push_back(counted_now());
     std::optional<Other> other = go_on_with(marks_);
     if (!other) return;
     const auto met = static_cast<std::ptrdiff_t>(marks_.size());

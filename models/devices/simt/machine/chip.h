@@ -17,6 +17,7 @@
 
 #include "models/devices/simt/machine/caches.h"
 #include "models/devices/simt/machine/chip_port.h"
+#include "models/devices/simt/machine/cta_sample.h"
 #include "models/devices/simt/machine/mmu.h"
 #include "models/devices/simt/machine/sm_array.h"
 #include "models/devices/simt/spec/spec.h"
@@ -44,6 +45,9 @@ public:
     using GoOnWith = std::function<std::optional<Other>(const std::vector<Mark>& met)>;
     /// Has what was counted until then kept when so many layers each, ascending, are complete.
     void mark_after(std::vector<std::size_t> layers, GoOnWith go_on_with);
+    /// Some CTAs of a kernel of the plan, which has one layer, may stand for others; `sample` must outlive
+    /// the run.
+    void sample_ctas(CtaSample& sample);
     /// Without what only rows of layers know (layers, critical path, compulsory bytes).
     const std::vector<Mark>& marks() const { return marks_; }
 
@@ -101,6 +105,7 @@ private:
     void compute();
     void bring_back();
     void mark(const GoOnWith& go_on_with);
+    Mark counted_now();
 
     const SimtSpec& spec_;
     const ChipPlan* plan_;

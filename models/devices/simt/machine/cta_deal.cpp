@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/simt/machine/cta_deal.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "sim/base/check.h"
 
 namespace systole::simt {
@@ -35,6 +38,19 @@ void CtaDeal::take(std::int64_t die, std::int64_t count) {
     if (run.count == 0) own.runs.pop_front();
     own.left -= count;
     left_ -= count;
+}
+
+void CtaDeal::leave_out(std::int64_t count) {
+    const std::int64_t dies = std::ssize(of_die_);
+    SYSTOLE_CHECK(count % dies == 0, "{} CTAs of {} dies", count, dies);
+    for (std::int64_t die = 0; die < dies; ++die) {
+        SYSTOLE_CHECK(count / dies < left(die), "all {} CTAs of a die", left(die));
+        for (std::int64_t out = count / dies; out > 0;) {
+            const std::int64_t some = std::min(out, next(die).count);
+            take(die, some);
+            out -= some;
+        }
+    }
 }
 
 }  // namespace systole::simt

@@ -25,6 +25,8 @@ public:
     CtaRange next(std::int64_t die) const { return of_die_[static_cast<std::size_t>(die)].runs.front(); }
     /// Takes that many of them.
     void take(std::int64_t die, std::int64_t count);
+    /// Nobody gets the next `count` of them, a multiple of the dies, of each of which there are more.
+    void leave_out(std::int64_t count);
 
 private:
     struct OfDie {

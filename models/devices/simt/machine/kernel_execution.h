@@ -22,11 +22,12 @@ struct KernelAccount {
     ClassTimes last{};                         ///< of the SM that was through last
     std::int64_t macs = 0;                     ///< on real data
     std::int64_t ctas = 0;
-    std::int64_t steps = 0;    ///< of all CTAs; of collectives none
-    std::int64_t waves = 0;    ///< of as many CTAs as all SMs hold, begun
-    std::int64_t sms = 0;      ///< that had a CTA
-    std::int64_t groups = 0;   ///< as which they ended
-    std::int64_t cluster = 1;  ///< CTAs of one
+    std::int64_t left_out = 0;  ///< CTAs besides, which others stand for
+    std::int64_t steps = 0;     ///< of all CTAs; of collectives none
+    std::int64_t waves = 0;     ///< of as many CTAs as all SMs hold, begun; those left out, too
+    std::int64_t sms = 0;       ///< that had a CTA
+    std::int64_t groups = 0;    ///< as which they ended
+    std::int64_t cluster = 1;   ///< CTAs of one
     /// If they were to be kept: of all SMs, those that nobody can use too. Collectives have none.
     std::vector<GroupHistory> histories = {};
 };
@@ -54,6 +55,12 @@ public:
     virtual double share_done() const { return 0; }
     /// CTAs that have places; of collectives none.
     virtual std::int64_t resident_ctas() const { return 0; }
+    /// CTAs that have places or had them; 0 where none may be left out.
+    virtual std::int64_t begun_ctas() const { return 0; }
+    /// Fine time of all SMs that can take its CTAs by class, as far as it is charged.
+    virtual std::array<Int128, kSlotClasses> times_so_far() const { return {}; }
+    /// Nobody gets the next so many of its CTAs (CtaDeal): others stand for them.
+    virtual void leave_out(std::int64_t /*ctas*/) {}
     /// Ticks::max(): only an answer can wake it.
     virtual Ticks next_event() const = 0;
     /// Does all that is due, and appends what is to be sent now.

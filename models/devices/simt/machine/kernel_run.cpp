@@ -182,6 +182,19 @@ void KernelRun::start(std::size_t index, int place, Ticks now) {
     steps_ += steps * alike;
 }
 
+std::array<Int128, kSlotClasses> KernelRun::times_so_far() const {
+    std::array<Int128, kSlotClasses> times{};
+    for (const SmGroup& group : groups_)
+        for (std::size_t c = 0; c < kSlotClasses; ++c) times[c] += Int128{group.times()[c]} * group.sms();
+    return times;
+}
+
+void KernelRun::leave_out(std::int64_t ctas) {
+    deal_.leave_out(ctas);
+    left_out_ += ctas;
+    if (!times_.persistent) to_hand_over_ -= ctas;
+}
+
 KernelAccount KernelRun::finish(Ticks end) {
     SYSTOLE_CHECK(finished(), "{} CTAs and {} accesses at {} ps", left_, waiting_, end.value());
     KernelAccount account;
@@ -209,11 +222,12 @@ KernelAccount KernelRun::finish(Ticks end) {
     }
     account.cluster = cluster_;
     account.macs = macs_;
-    account.ctas = work_.ctas();
+    account.ctas = work_.ctas() - left_out_;
+    account.left_out = left_out_;
     account.steps = steps_;
     std::int64_t sms = 0;
     for (const SmGroup& group : groups_) sms += group.sms();
-    account.waves = ceil_div(account.ctas, sms * times_.resident);
+    account.waves = ceil_div(work_.ctas(), sms * times_.resident);
     account.groups = static_cast<std::int64_t>(groups_.size());
     return account;
 }

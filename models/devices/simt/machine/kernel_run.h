@@ -42,6 +42,9 @@ public:
         return 1 - static_cast<double>(deal_.left() + left_) / static_cast<double>(work_.ctas());
     }
     std::int64_t resident_ctas() const override { return left_; }
+    std::int64_t begun_ctas() const override { return work_.ctas() - left_out_ - deal_.left(); }
+    std::array<Int128, kSlotClasses> times_so_far() const override;
+    void leave_out(std::int64_t ctas) override;
     Ticks next_event() const override { return next_; }
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;
@@ -84,6 +87,7 @@ private:
     std::int64_t to_hand_over_;  // CTAs that are; persistent ones take other tiles by themselves
     std::int64_t left_ = 0;      // CTAs on SMs
     std::int64_t waiting_ = 0;   // accesses without an answer
+    std::int64_t left_out_ = 0;  // CTAs
     SmGroup::RunId next_run_ = 0;
     /// Reads of results that are not stored yet, and their SMs.
     std::vector<std::pair<SmGroup::Request, std::int64_t>> held_;

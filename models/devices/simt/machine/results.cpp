@@ -10,6 +10,7 @@
 
 #include "models/devices/simt/machine/activity.h"
 #include "models/devices/simt/machine/layer_times.h"
+#include "models/devices/simt/machine/left_out_ctas.h"
 #include "models/devices/simt/spec/simt_energy.h"
 #include "sim/account/invariants.h"
 #include "sim/base/check.h"
@@ -234,6 +235,28 @@ DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, c
     }
     result.protocol = describe(protocol);
     return result;
+}
+
+DeviceResult sampled_result(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol,
+                            const CtaSample& sample) {
+    if (!sample.left_out()) return result_of(chip, spec, plan, protocol);
+    Macs done;
+    for (const SmArray::Record& record : chip.sms.records()) done += Macs(record.account.macs);
+    ChipPlan simulated = plan;
+    LayerPlan& layer = simulated.layers.front();
+    const SmArray::Record& kernel = chip.sms.records()[sample.turns().kernel];
+    KernelAccount left_out;
+    left_out.macs = (layer.macs - done).value();
+    left_out.ctas = kernel.account.left_out;
+    left_out.steps = kernel.account.steps / kernel.account.ctas * left_out.ctas;
+    LeftOutWork work{layer.macs - done, {}};
+    if (spec.energy)
+        add_operations(work.operations, layer.kernels[sample.turns().kernel], left_out, spec.sm, layer.dtype);
+    layer.macs = done;
+    CheckedResult checked = result_from(chip, spec, simulated, 0);
+    add_left_out(checked, *sample.left_out(), work, kernel, spec, layer.dtype);
+    checked.result.protocol = describe(protocol);
+    return std::move(checked.result);
 }
 
 }  // namespace systole::simt

@@ -14,4 +14,8 @@ MarkedRun marked_run(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, con
 
 DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol);
 
+/// Of a plan of one layer, some CTAs of which may have been left out.
+DeviceResult sampled_result(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol,
+                            const CtaSample& sample);
+
 }  // namespace systole::simt

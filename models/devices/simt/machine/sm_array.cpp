@@ -134,6 +134,9 @@ void SmArray::step() {
         run_->advance(now(), accesses_);
         send_accesses();
     } while (run_->next_event() <= now());
+    if (ctas_begun_)
+        if (const std::int64_t others = ctas_begun_(records_.size(), *run_); others > 0)
+            run_->leave_out(others);
     if (counters_) counters_->resident(now(), run_->resident_ctas());
     tell_share();
     if (run_->finished()) return stored();
@@ -273,7 +276,7 @@ std::vector<Stat> SmArray::stats() const {
     Ticks tail;
     for (const Record& record : records_) {
         const KernelAccount& account = record.account;
-        ctas += account.ctas;
+        ctas += account.ctas + account.left_out;
         sms = std::max(sms, account.sms);
         groups += account.groups;
         waves += account.waves;

@@ -70,6 +70,11 @@ public:
     }
     /// Tells when the kernels of so many layers, from the first on, are complete.
     void on_layers(std::function<void(std::size_t layers)> listener) { layers_done_ = std::move(listener); }
+    /// Asked whenever CTAs of a kernel got places (the number of kernels before it is `kernel`): of the next
+    /// ones, so many are left out.
+    void on_ctas(std::function<std::int64_t(std::size_t kernel, const KernelExecution& run)> listener) {
+        ctas_begun_ = std::move(listener);
+    }
     /// Between kernels: those of `plan` follow behind as many as are complete, which are the same in it.
     void go_on_with(const ChipPlan& plan);
     /// What else is to be done when a kernel's stores are answered, before it is complete: `done` goes on.
@@ -126,6 +131,7 @@ private:
     std::function<void(std::size_t)> layers_done_;
     std::function<void(std::function<void()>)> behind_stores_;
     std::function<void(Hertz)> clocked_;
+    std::function<std::int64_t(std::size_t, const KernelExecution&)> ctas_begun_;
     enum class Behind : std::uint8_t { Not, Waits, Done } behind_ = Behind::Not;
     std::vector<Kernel> kernels_;
     std::vector<Record> records_;

@@ -62,6 +62,8 @@ public:
     /// When the last answer to a store of this group came.
     Ticks stored() const { return stored_; }
     bool used() const { return used_; }
+    /// Of one SM, as far as its time is charged: until its tensor cores are free.
+    const ClassTimes& times() const { return times_; }
     /// Keeps what its time went to in so many pieces at most; to be called at its start.
     void keep_history(std::size_t most) { history_ = SmHistory(most); }
     const SmHistory& history() const { return history_; }
