@@ -39,16 +39,6 @@ void add(std::vector<Movement>& sum, const std::vector<Movement>& movements) {
     }
 }
 
-void add(std::vector<OperationCount>& sum, const std::vector<OperationCount>& operations) {
-    for (const OperationCount& operation : operations) {
-        const auto same = std::ranges::find(sum, operation.name, &OperationCount::name);
-        if (same == sum.end())
-            sum.push_back(operation);
-        else
-            same->count += operation.count;
-    }
-}
-
 void add(ResultRow& sum, const ResultRow& part) {
     sum.cycles += part.cycles;
     sum.end += part.time();
@@ -58,7 +48,7 @@ void add(ResultRow& sum, const ResultRow& part) {
     for (std::size_t i = 0; i < kSlotClasses; ++i) sum.slots[i] += part.slots[i];
     if (part.utilization_slots)
         sum.utilization_slots = sum.utilization_slots.value_or(0) + *part.utilization_slots;
-    add(sum.operations, part.operations);
+    add_counts(sum.operations, part.operations);
     add(sum.movements, part.movements);
     sum.dram_read += part.dram_read;
     sum.dram_written += part.dram_written;
@@ -88,6 +78,16 @@ private:
 };
 
 }  // namespace
+
+void add_counts(std::vector<OperationCount>& sum, const std::vector<OperationCount>& operations) {
+    for (const OperationCount& operation : operations) {
+        const auto same = std::ranges::find(sum, operation.name, &OperationCount::name);
+        if (same == sum.end())
+            sum.push_back(operation);
+        else
+            same->count += operation.count;
+    }
+}
 
 void merge_rows(DeviceResult& result, const std::vector<std::size_t>& layers) {
     SYSTOLE_CHECK(result.layers.size() == layers.size(), "{} rows of {} parts", result.layers.size(),

@@ -10,6 +10,9 @@
 
 namespace systole {
 
+/// Adds counts to those of the same names.
+void add_counts(std::vector<OperationCount>& sum, const std::vector<OperationCount>& operations);
+
 /// Replaces the rows of a layer's parts by one: `layers` says which layer each is a part of, numbered by
 /// their first rows. Times, slots, work and bytes are sums, its `begin` and `end` so that rows still follow
 /// each other, its bound that of most of its time; all else is its first part's.

@@ -142,16 +142,6 @@ TurnMarks marks_of(const DeviceResult& result, const ResultRow& part, const CtaS
     return {begin, end};
 }
 
-void add(std::vector<OperationCount>& sum, const std::vector<OperationCount>& operations) {
-    for (const OperationCount& operation : operations) {
-        const auto same = std::ranges::find(sum, operation.name, &OperationCount::name);
-        if (same == sum.end())
-            sum.push_back(operation);
-        else
-            same->count += operation.count;
-    }
-}
-
 }  // namespace
 
 void add_left_out(CheckedResult& run, const CtaSample::LeftOut& left_out, const LeftOutWork& work,
@@ -171,7 +161,7 @@ void add_left_out(CheckedResult& run, const CtaSample::LeftOut& left_out, const 
 
     merge_rows(result, std::vector<std::size_t>(result.layers.size(), 0));
     ResultRow& row = result.layers.front();
-    add(row.operations, work.operations);
+    add_counts(row.operations, work.operations);
     // CTAs at the edges of a result have fewer: these repeat, but not always evenly.
     const Macs uneven = work.macs - Macs(macs * left_out.times);
     for (ResultRow* counted : {&row, &result.total}) {
