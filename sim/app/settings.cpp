@@ -122,8 +122,7 @@ Protocol read_protocol(config::Config& config, const Protocol& of_command) {
                  defaults.refresh_phase);
     protocol.reuse = run.flag("reuse",
                               "whether equal turns of repeated blocks, equal steps of a layer, and alike "
-                              "CTAs of a long kernel need not "
-                              "all be simulated",
+                              "CTAs of a long kernel need not all be simulated",
                               defaults.reuse);
     protocol.repeat = static_cast<int>(
         run.count("repeat", "turns, with caches as the one before left them; the last is reported",

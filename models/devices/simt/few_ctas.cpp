@@ -88,8 +88,9 @@ std::optional<CtaTurns> turns_of(const LayerPlan& layer, std::size_t number, con
     return CtaTurns{number, ctas, first, turn, spec.chiplets.count};
 }
 
-/// Of the layer's kernel with the most CTAs.
-std::optional<CtaTurns> turns_of(const LayerPlan& layer, const SimtSpec& spec) {
+}  // namespace
+
+std::optional<CtaTurns> cta_turns(const LayerPlan& layer, const SimtSpec& spec) {
     std::optional<CtaTurns> longest;
     for (std::size_t i = 0; i < layer.kernels.size(); ++i)
         if (const auto turns = turns_of(layer, i, spec); turns && (!longest || turns->ctas > longest->ctas))
@@ -97,15 +98,13 @@ std::optional<CtaTurns> turns_of(const LayerPlan& layer, const SimtSpec& spec) {
     return longest;
 }
 
-}  // namespace
-
 std::optional<DeviceResult> run_few_ctas(const ChipPlan& plan, const SimtSpec& spec,
                                          const RunOptions& options) {
     const Protocol& protocol = options.protocol;
     if (!protocol.reuse || !protocol.runs_once() || options.timeline == WantTimeline::Yes ||
         spec.sm.engine == SmEngine::Warps || plan.layers.size() != 1)
         return std::nullopt;
-    const std::optional<CtaTurns> turns = turns_of(plan.layers.front(), spec);
+    const std::optional<CtaTurns> turns = cta_turns(plan.layers.front(), spec);
     if (!turns) return std::nullopt;
     CtaSample sample(*turns);
     RunOptions untraced = options;

@@ -5,11 +5,16 @@
 #include <optional>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/cta_sample.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/account/run_result.h"
 #include "sim/device/device.h"
 
 namespace systole::simt {
+
+/// How the CTAs of the layer's kernel with the most of them may be watched; nothing where some meet other
+/// data than those before them, store too little to be written back before the kernel ends, or are too few.
+std::optional<CtaTurns> cta_turns(const LayerPlan& layer, const SimtSpec& spec);
 
 /// The result of a plan of one layer that has such a kernel. Nothing where there is none, or all is to be
 /// simulated (Protocol::reuse, a timeline, repeated runs, SMs in warps), where the last CTAs do not bear out

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "models/devices/simt/few_ctas.h"
+#include "models/devices/simt/kernels/plan.h"
 #include "models/devices/simt/simt_device.h"
 #include "sim/workload/trace.h"
 #include "tests/support/seeds.h"
@@ -20,20 +22,34 @@ namespace systole::test {
 namespace {
 
 /// A chip of eight SMs whose caches a few of their CTAs fill.
-std::unique_ptr<Device> small_gpu(const std::string& name) {
+config::Config small_config(const std::string& name, const std::string& cache_size = "256 KiB") {
     config::Config config = gpu_config("device: Mine\nextends: " + name + "\n");
     const bool dies = name == "mi300x";
     config.set("sm.count", "8");
     if (dies) config.set("chiplets.count", "4");
     for (const std::string cache : {"l2", "memory_side_cache"}) {
         if (cache != "l2" && !dies) continue;
-        config.set(cache + ".capacity", "256 KiB");
+        config.set(cache + ".capacity", cache_size);
         config.set(cache + ".usable", "256 KiB");
         config.set(cache + ".dirty", "128 KiB");
     }
+    return config;
+}
+
+std::unique_ptr<Device> small_gpu(const std::string& name) {
+    config::Config config = small_config(name);
     auto device = simt::make_simt_device(config, "mine");
     config.finish();
     return device;
+}
+
+/// Whether CTAs of the trace's layer may be watched at all.
+bool may_be_watched(config::Config config, const std::string& trace) {
+    const simt::SimtSpec spec = simt::read_simt_spec(config, "mine");
+    simt::KernelChooser chooser(spec);
+    const simt::ChipPlan plan =
+        simt::plan(build_trace(config::parse_yaml(trace, "one.yaml"), {}), spec, Protocol::of_op(), chooser);
+    return simt::cta_turns(plan.layers.front(), spec).has_value();
 }
 
 DeviceResult run(const Device& device, const std::string& trace, bool reuse,
@@ -146,27 +162,32 @@ TEST_CASE("Long kernels at random take as long as with all of their CTAs", "[sim
 TEST_CASE("CTAs whose results stay in the caches stand for no others", "[simt]") {
     // 64 MiB of results: in a larger L2 nothing is written back before the kernel ends.
     const std::string trace = one_layer("[262144, 64]", "{name: l, op: matmul, n: 128}");
-    config::Config config = gpu_config("device: Mine\nextends: a100\n");
-    config.set("sm.count", "8");
-    config.set("l2.capacity", "128 MiB");
-    const auto device = simt::make_simt_device(config, "mine");
-    config.finish();
-    CHECK_FALSE(run(*device, trace, true).layers.front().reused);
+    CHECK(may_be_watched(small_config("a100"), trace));
+    CHECK(may_be_watched(small_config("a100", "32 MiB"), trace));
+    CHECK_FALSE(may_be_watched(small_config("a100", "64 MiB"), trace));
     CHECK(run(*small_gpu("a100"), trace, true).layers.front().reused);
 }
 
 TEST_CASE("Tiles of a last panel that is narrower stand for none of those before it, nor these for them",
           "[simt]") {
-    // Nine columns of tiles, eight in a panel: the ninth reads all of A again.
-    const auto device = small_gpu("a100");
-    const auto answer = [&](std::int64_t columns) {
-        return run(*device, one_layer("[131072, 64]", fmt::format("{{name: l, op: matmul, n: {}}}", columns)),
-                   true);
+    // Tiles of 128 columns, eight in a panel: behind the first panel others read all of A again.
+    const auto watched = [](int columns, int k) {
+        return may_be_watched(small_config("a100"),
+                              one_layer(fmt::format("[131072, {}]", k),
+                                        fmt::format("{{name: l, op: matmul, n: {}}}", columns)));
     };
-    const DeviceResult nine = answer(9 * 256);
-    INFO(nine.layers.front().mapping);
-    CHECK_FALSE(nine.layers.front().reused);
-    CHECK(answer(1024).layers.front().reused);
+    CHECK(watched(1024, 64));
+    CHECK(watched(1000, 64));
+    CHECK(watched(2048, 64));
+    CHECK_FALSE(watched(1152, 64));
+    CHECK_FALSE(watched(2304, 64));
+    CHECK_FALSE(watched(2000, 64));
+}
+
+TEST_CASE("Kernels whose CTAs may meet other data are not watched", "[simt]") {
+    CHECK(may_be_watched(small_config("a100"), one_layer("[262144, 128]", "{name: l, op: softmax}")));
+    CHECK_FALSE(may_be_watched(small_config("a100"),
+                               one_layer("[8192, 4096]", "{name: l, op: transpose, permutation: [1, 0]}")));
 }
 
 TEST_CASE("Copies from and to the host stay outside of what CTAs stand for", "[simt]") {
