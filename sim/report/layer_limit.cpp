@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sim/account/classes.h"
 #include "sim/base/text.h"
@@ -14,9 +15,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Whole numbers stay whole while a double tells them apart.
+/// Whether a number is a whole one of 64 bits with a sign; a file may hold greater ones.
+bool is_int64(const Json& number) {
+    if (number.is_number_unsigned()) return std::in_range<std::int64_t>(number.get<std::uint64_t>());
+    return number.is_number_integer();
+}
+
+/// Whole numbers stay whole while their sum is one of 64 bits.
 Json added(const Json& a, const Json& b) {
-    if (a.is_number_integer() && b.is_number_integer()) {
+    if (is_int64(a) && is_int64(b)) {
         std::int64_t sum = 0;
         if (!__builtin_add_overflow(a.get<std::int64_t>(), b.get<std::int64_t>(), &sum)) return sum;
     }

@@ -49,6 +49,17 @@ TEST_CASE("of many layers the longest stay in their order, and the rest is one r
     CHECK(rows.row_of_layer == std::vector<std::size_t>{2, 0, 2, 1});
 }
 
+TEST_CASE("whole numbers beyond 64 bits with a sign are added as they are, not as negative ones") {
+    LayerLimit limit(2);
+    limit.add(layer_text("long", 9, 1, 1));
+    for (const char* name : {"a", "b"}) {
+        Json row = layer_text(name, 1, 1, 1);
+        row["cycles"] = 18'000'000'000'000'000'000U;
+        limit.add(row);
+    }
+    CHECK(limit.finish().rows[1]["cycles"] == 3.6e19);
+}
+
 TEST_CASE("movements of other operands stay apart in the sum") {
     LayerLimit limit(2);
     limit.add(layer_text("long", 9, 1, 1));
