@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -30,9 +29,8 @@ std::optional<bool> alone_by_turns(const Graph& graph, const SystolicSpec& spec,
     const auto shared = network_time_by_turns(spec.cores, graph, spec, protocol, dataflows);
     if (!shared) return std::nullopt;
     const auto alone = network_time_by_turns(1, graph, spec, protocol, dataflows);
-    if (!alone || std::abs(*alone - *shared) <= 2 * kTurnsBlur * std::max(*alone, *shared))
-        return std::nullopt;
-    return *alone < *shared;
+    if (!alone || std::abs(alone->cycles - shared->cycles) <= alone->blur + shared->blur) return std::nullopt;
+    return alone->cycles < shared->cycles;
 }
 
 }  // namespace

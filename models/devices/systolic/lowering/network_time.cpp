@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/lowering/network_time.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "models/devices/systolic/lowering/dataflow_specs.h"
@@ -14,16 +16,19 @@
 namespace systole::systolic {
 namespace {
 
-/// Turns of the two shorter networks: in the first ones what comes before the block still shows.
-constexpr std::size_t kFewTurns = 5, kMoreTurns = 8;
+/// Turns of the shorter network, and those at its beginning in which what comes before the block may still
+/// show.
+constexpr std::size_t kFewTurns = 12, kFirstTurns = 4;
 /// With fewer the whole network is as cheap.
 constexpr std::size_t kManyTurns = 16;
+/// Part of the time behind the block that may be another behind more turns: buffers go round, and it begins
+/// at another of their places.
+constexpr double kBlurBehind = 0.25;
 
-double time_at(std::vector<Placement> placements, int cores, const Graph& graph, const SystolicSpec& spec,
-               const Protocol& protocol, const LayerDataflows* dataflows) {
+Program program_at(std::vector<Placement> placements, int cores, const Graph& graph, const SystolicSpec& spec,
+                   const Protocol& protocol, const LayerDataflows* dataflows) {
     const LoweringOptions options{.dataflows = dataflows, .cores = cores};
-    return estimated_cycles(lower_at(std::move(placements), graph, spec, protocol, options).program, spec,
-                            cores);
+    return lower_at(std::move(placements), graph, spec, protocol, options).program;
 }
 
 /// The only block with many turns; nullptr if there is none, or another.
@@ -37,38 +42,56 @@ const RepeatedBlock* block_of_many(const Graph& graph) {
     return found && turns_alike(graph, *found) ? found : nullptr;
 }
 
+/// The time of a network whose layers end so, with `more` turns of the block. Its last turns, behind which
+/// others begin, tell nothing of those before.
+BlurredTime with_turns(const std::vector<double>& ends, const RepeatedBlock& block, std::size_t more) {
+    const auto end_of = [&](std::size_t turn) {
+        const auto first =
+            ends.begin() + static_cast<std::ptrdiff_t>(block.first_layer + turn * block.layers);
+        return *std::max_element(first, first + static_cast<std::ptrdiff_t>(block.layers));
+    };
+    const std::size_t last = block.turns - kLastTurns - 1;
+    const double mean =
+        (end_of(last) - end_of(kFirstTurns - 1)) / static_cast<double>(last + 1 - kFirstTurns);
+    double apart = 0;
+    for (std::size_t turn = kFirstTurns; turn <= last; ++turn)
+        apart = std::max(apart, std::abs(end_of(turn) - end_of(turn - 1) - mean));
+    const double end = *std::ranges::max_element(ends), behind = end - end_of(block.turns - 1);
+    return {end + static_cast<double>(more) * mean, static_cast<double>(more) * apart + kBlurBehind * behind};
+}
+
 }  // namespace
 
 std::optional<double> network_time(int cores, const Graph& graph, const SystolicSpec& spec,
                                    const Protocol& protocol, const LayerDataflows* dataflows) {
     try {
         const DataflowSpecs specs(graph, spec, dataflows);
-        return time_at(place_tensors(graph, specs, nullptr, cores), cores, graph, spec, protocol, dataflows);
+        return estimated_cycles(
+            program_at(place_tensors(graph, specs, nullptr, cores), cores, graph, spec, protocol, dataflows),
+            spec, cores);
     } catch (const UserError&) {
         return std::nullopt;
     }
 }
 
-std::optional<double> network_time_by_turns(int cores, const Graph& graph, const SystolicSpec& spec,
-                                            const Protocol& protocol, const LayerDataflows* dataflows) {
+std::optional<BlurredTime> network_time_by_turns(int cores, const Graph& graph, const SystolicSpec& spec,
+                                                 const Protocol& protocol, const LayerDataflows* dataflows) {
     const RepeatedBlock* const block = block_of_many(graph);
     if (!block) return std::nullopt;
     try {
         const std::vector<Placement> placements =
             place_tensors(graph, DataflowSpecs(graph, spec, dataflows), nullptr, cores);
         if (!turns_mapped_alike(graph, placements, nullptr)) return std::nullopt;
-        const auto time_with = [&](std::size_t turns) {
-            std::vector<std::size_t> left;
-            for (const RepeatedBlock& each : graph.blocks)
-                left.push_back(&each == block ? turns : each.turns);
-            const ShorterGraph shorter = shorten(graph, left);
-            std::vector<Placement> own;
-            for (const TensorId tensor : shorter.whole) own.push_back(placements[tensor]);
-            return time_at(std::move(own), cores, shorter.graph, spec, protocol, dataflows);
-        };
-        const double few = time_with(kFewTurns), more = time_with(kMoreTurns);
-        return few + (more - few) / static_cast<double>(kMoreTurns - kFewTurns) *
-                         static_cast<double>(block->turns - kFewTurns);
+        std::vector<std::size_t> left;
+        for (const RepeatedBlock& each : graph.blocks)
+            left.push_back(&each == block ? kFewTurns : each.turns);
+        const ShorterGraph shorter = shorten(graph, left);
+        std::vector<Placement> own;
+        for (const TensorId tensor : shorter.whole) own.push_back(placements[tensor]);
+        const std::vector<double> ends = estimated_ends(
+            program_at(std::move(own), cores, shorter.graph, spec, protocol, dataflows), spec, cores);
+        return with_turns(ends, shorter.graph.blocks[static_cast<std::size_t>(block - graph.blocks.data())],
+                          block->turns - kFewTurns);
     } catch (const UserError&) {
         return std::nullopt;
     }

@@ -29,17 +29,18 @@ public:
         latency_ = ideal ? 0 : kMemoryLatency * clock_;
     }
 
-    double run() {
-        double end = 0;
+    std::vector<double> run() {
+        std::vector<double> ends(program_.layers.size());
         for (const Command& command : program_.commands) {
             Unit& unit = units_[command.unit];
             double& issued = issued_[static_cast<std::size_t>(core_of(command.unit))];
             issued += real(spec_.sequencer.issue_cycles.value());
             unit.free = std::max({unit.free, issued, tokens(command)});
             unit.done.push_back(take(command, unit));
+            double& end = ends[static_cast<std::size_t>(command.layer)];
             end = std::max(end, unit.done.back());
         }
-        return end;
+        return ends;
     }
 
 private:
@@ -145,8 +146,13 @@ private:
 
 }  // namespace
 
-double estimated_cycles(const Program& program, const SystolicSpec& spec, int cores) {
+std::vector<double> estimated_ends(const Program& program, const SystolicSpec& spec, int cores) {
     return Schedule(program, spec, cores).run();
+}
+
+double estimated_cycles(const Program& program, const SystolicSpec& spec, int cores) {
+    const std::vector<double> ends = estimated_ends(program, spec, cores);
+    return ends.empty() ? 0 : *std::ranges::max_element(ends);
 }
 
 }  // namespace systole::systolic

@@ -4,6 +4,8 @@
 // bank or on a bus; cores share the memory evenly. For comparing programs of one network, not for results.
 #pragma once
 
+#include <vector>
+
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/spec/spec.h"
 
@@ -14,7 +16,10 @@ namespace systole::systolic {
 /// model.
 constexpr double kMemoryShare = 0.8;
 
-/// Cycles of the core clock. `cores`: that are at work.
+/// By layer: cycles of the core clock until all of its commands are done. `cores`: that are at work.
+std::vector<double> estimated_ends(const Program& program, const SystolicSpec& spec, int cores);
+
+/// Until the last layer has ended.
 double estimated_cycles(const Program& program, const SystolicSpec& spec, int cores);
 
 }  // namespace systole::systolic
