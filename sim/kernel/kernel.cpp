@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/kernel/kernel.h"
 
+#include <malloc.h>
+#include <sys/resource.h>
+
 #include <cctype>
+#include <new>
+#include <string_view>
 
 #include "sim/base/check.h"
 
 namespace systole {
 namespace {
 
+constexpr std::string_view kOutOfMemory = "std::bad_alloc";  // as its what() says
+
 bool begun() {
     return sc_core::sc_get_status() != sc_core::SC_ELABORATION;
+}
+
+/// Whether a process, or its stack, got no memory; SystemC makes a report of either.
+bool is_out_of_memory(const sc_core::sc_report& report) {
+    const std::string_view type = report.get_msg_type();
+    return type == sc_core::SC_ID_STACK_SETUP_FAILED_ ||
+           (type == sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_ && report.get_msg() == kOutOfMemory);
+}
+
+/// SystemC makes the guard page of each stack writable before it gives the stack back, and falls over where a
+/// limit on memory does not allow these pages.
+void make_room_for_guard_pages() {
+    rlimit data{};
+    if (::getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY) ::malloc_trim(0);
 }
 
 }  // namespace
@@ -29,6 +50,7 @@ FreshKernel::FreshKernel()
 }
 
 FreshKernel::~FreshKernel() {
+    make_room_for_guard_pages();
     own_.reset();
     sc_core::sc_curr_simcontext = outer_current_;
     sc_core::sc_default_global_context = outer_default_;
@@ -41,6 +63,7 @@ bool run_to_the_end(Ticks limit) {
     try {
         sc_core::sc_start(to_sc_time(limit), sc_core::SC_EXIT_ON_STARVATION);
     } catch (const sc_core::sc_report& report) {
+        if (is_out_of_memory(report)) throw std::bad_alloc();
         SYSTOLE_CHECK(false, "SystemC at {} ps: {}", now().value(), report.what());
     }
     return !sc_core::sc_pending_activity();

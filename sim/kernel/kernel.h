@@ -39,7 +39,8 @@ private:
     std::unique_ptr<sc_core::sc_simcontext> own_;
 };
 
-/// Elaborates if need be and runs until no event is left, or for `limit`. True if no event is left.
+/// Elaborates if need be and runs until no event is left, or for `limit`. True if no event is left. Throws
+/// std::bad_alloc where a process asked for more memory than there is.
 bool run_to_the_end(Ticks limit = Ticks::max());
 
 /// Elaborates if need be and lets everything before `time` happen, and nothing at it: an observer can look at

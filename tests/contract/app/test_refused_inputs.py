@@ -99,6 +99,8 @@ KINDS = {
                                      "without devices": "{\"schema\": 1, \"program\": \"systole\", \"devices\": []}"}),
 }
 
+TOO_LITTLE = "systole: error: not enough memory; a smaller workload or a larger limit is needed\n"
+
 # Commands with all that they can write: "{kind}" stands for a file, and all of the outputs lie in "out".
 RUN_OUTPUTS = ("-o", "out/run", "--report", "out/r.html", "--timeline", "out/t.json")
 COMMANDS = [
@@ -233,7 +235,19 @@ class RefusedInputs(ProgramTest):
             resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
         message = self.refusal("op", "tpu_v4", "matmul", "m=50000", "n=50000", "k=50000", "--timeline", "out/t.json",
                                preexec_fn=limit)
-        self.assertEqual(message, "systole: error: not enough memory; a smaller workload or a larger limit is needed\n")
+        self.assertEqual(message, TOO_LITTLE)
+
+    def test_memory_that_ends_anywhere_in_a_run_is_told(self):
+        """While files are read, modules are built, processes get their stacks, the simulation goes on, or all is taken down."""
+        ends = set()
+        for kilobytes in range(10_000, 26_000, 500):
+            with self.subTest(kilobytes=kilobytes):
+                done = self.run_systole("run", "tpu_v4", "bert_base", preexec_fn=lambda most=kilobytes << 10: resource.setrlimit(
+                    resource.RLIMIT_DATA, (most, most)))
+                ends.add(done.returncode)
+                if done.returncode:
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", TOO_LITTLE))
+        self.assertEqual(ends, {0, 2})
 
     def test_every_option_that_writes_is_among_those_tried(self):
         tried = {}
