@@ -81,6 +81,8 @@ CASES = [
     *(Case(f"GPT-3 layer, prefill of 2,048, one of 8 {device}", ("run", device, "{trace}", "--set", "workload.layers=1"),
            trace=("gpt3_175b", "--phase", "prefill", "--context", "2048",
                   "--tensor-parallel", "8")) for device in ("tpu_v4", "h100")),
+    Case("Llama 3 8B, a prefill of 8,192, on h100", ("run", "h100", "{trace}"),
+         trace=("llama3_8b", "--phase", "prefill", "--context", "8192")),
     *(Case(f"Llama 3 70B, a decode step, on {device}", ("run", device, "llama3_70b"), 2) for device in
       ("h200", "b200", "gb200", "mi300x", "mi325x")),
     share("tpu_v4_chip", 8), share("tpu_v5e", 16), share("tpu_v5p_chip", 4), share("tpu_v6e", 8), share("tpu_v7", 4),

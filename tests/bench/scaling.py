@@ -46,6 +46,8 @@ CURVES = {
         "conv2d", f"n={work}", "h=56", "w=56", "c=64", "k=64", "r=3", "s=3", "pad=1", "dtype=bf16"),
     "attention of 32 heads, a prompt of 512 grows": lambda work: (
         "attention", f"q_len={512 * root(work)}", f"kv_len={512 * root(work)}", "heads=32", "head_dim=128", "dtype=bf16"),
+    "… causal, a prompt of 512 grows": lambda work: (
+        "attention", f"q_len={512 * root(work)}", f"kv_len={512 * root(work)}", "heads=32", "head_dim=128", "causal=true", "dtype=bf16"),
     "… one token, a cache of 2,048 grows": lambda work: (
         "attention", "q_len=1", f"kv_len={2048 * work}", "heads=32", "head_dim=128", "cache=true", "dtype=bf16"),
     "sum of two tensors of 1 Mi elements, these grow": lambda work: ("elementwise", "kind=add", f"elements={work << 20}", "dtype=bf16"),
