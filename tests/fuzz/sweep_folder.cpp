@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies in the folder of a sweep: a manifest, the file that says what belongs together, results and
 // failures of points.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -51,8 +53,8 @@ void read_results(const std::string& input) {
     static const Place place;
     static const sweep::Folder folder = make_folder(place.path());
     const std::string second = std::string(kId).replace(0, 1, "f");
-    for (const fs::path& file :
-         {fs::path("points/01") / (std::string(kId) + ".json"), fs::path("failed") / (second + ".json")}) {
+    for (const fs::path& file : {fs::path("points/01") / fmt::format("{}.json", kId),
+                                 fs::path("failed") / fmt::format("{}.json", second)}) {
         fs::create_directories((place.path() / file).parent_path());
         write_file(place.path() / file, input);
     }
