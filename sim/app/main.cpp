@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: turns what went wrong into the exit codes of docs/formats.md.
 #include <fcntl.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -15,6 +14,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
+#include "sim/base/heap.h"
 #include "sim/kernel/stuck.h"
 
 /// libsystemc's own `main`, which ours replaces, calls it; the linker wants one.
@@ -33,15 +33,6 @@ void open_standard_streams() {
             std::abort();
 }
 
-/// Up to 8 MiB that are free stay with the program: what one layer gives back the next one asks for, and each
-/// page that went to the system in between comes back by a fault (a quarter of the time of BERT on `h100` on
-/// a virtual machine).
-void keep_free_memory() {
-    constexpr int kFree = 8 << 20;  // bytes
-    ::mallopt(M_TRIM_THRESHOLD, kFree);
-    ::mallopt(M_MMAP_THRESHOLD, kFree);
-}
-
 /// What a shell says of a program that SIGPIPE ended.
 constexpr int kReaderGone = 128 + SIGPIPE;
 
@@ -49,7 +40,7 @@ constexpr int kReaderGone = 128 + SIGPIPE;
 
 int main(int argc, char** argv) {
     open_standard_streams();
-    keep_free_memory();
+    systole::keep_free_memory();
     std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a failed write: nothing stays half-written
     std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that has become too large for its limit
     try {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/kernel/kernel.h"
 
-#include <malloc.h>
-#include <sys/resource.h>
-
 #include <cctype>
 #include <new>
 #include <string_view>
 
 #include "sim/base/check.h"
+#include "sim/base/heap.h"
 
 namespace systole {
 namespace {
@@ -24,13 +22,6 @@ bool is_out_of_memory(const sc_core::sc_report& report) {
     const std::string_view type = report.get_msg_type();
     return type == sc_core::SC_ID_STACK_SETUP_FAILED_ ||
            (type == sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_ && report.get_msg() == kOutOfMemory);
-}
-
-/// SystemC makes the guard page of each stack writable before it gives the stack back, and falls over where a
-/// limit on memory does not allow these pages.
-void make_room_for_guard_pages() {
-    rlimit data{};
-    if (::getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY) ::malloc_trim(0);
 }
 
 }  // namespace
@@ -50,7 +41,9 @@ FreshKernel::FreshKernel()
 }
 
 FreshKernel::~FreshKernel() {
-    make_room_for_guard_pages();
+    // SystemC makes the guard page of each stack writable before it gives the stack back, and falls over
+    // where a limit on memory does not allow these pages.
+    make_room_within_limit();
     own_.reset();
     sc_core::sc_curr_simcontext = outer_current_;
     sc_core::sc_default_global_context = outer_default_;

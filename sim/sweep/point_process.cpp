@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/base/heap.h"
 #include "sim/base/sanitized.h"
 
 namespace systole::sweep {
@@ -69,6 +70,7 @@ void PointProcess::run(const std::function<void()>& task, Bytes memory, int pipe
         const auto most = static_cast<rlim_t>(memory.value());
         const rlimit limit{most, most};
         ::setrlimit(RLIMIT_DATA, &limit);
+        keep_free_memory();
     }
     try {
         task();
