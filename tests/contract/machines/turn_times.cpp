@@ -55,6 +55,7 @@ TEST_CASE("few turns tell the time of a network within what is said of it", "[ma
             if (!whole || !few) continue;
             ++compared;
             CHECK(few->cycles == Approx(*whole).margin(few->blur));
+            CHECK(few->cycles == Approx(*whole).epsilon(0.05));
             told += few->blur < 0.05 * few->cycles ? 1 : 0;
         }
     }
