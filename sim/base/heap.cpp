@@ -26,10 +26,6 @@ void keep_free_memory() {
     // Larger blocks are the system's, not the heap's. Set, as glibc no longer adapts it once the other one
     // is.
     ::mallopt(M_MMAP_THRESHOLD, std::min(most, kMostInHeap));
-    make_room_within_limit();
-}
-
-void make_room_within_limit() {
     if (limited()) ::malloc_trim(0);
 }
 

@@ -9,7 +9,4 @@ namespace systole {
 /// (RLIMIT_DATA), of which stacks want a part, too. To be called once more when the limit has changed.
 void keep_free_memory();
 
-/// Gives it back now where the process has such a limit.
-void make_room_within_limit();
-
 }  // namespace systole

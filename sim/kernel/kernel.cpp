@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/kernel/kernel.h"
 
+#include <sys/mman.h>
+
 #include <cctype>
 #include <new>
 #include <string_view>
 
 #include "sim/base/check.h"
-#include "sim/base/heap.h"
 
 namespace systole {
 namespace {
@@ -15,6 +16,18 @@ constexpr std::string_view kOutOfMemory = "std::bad_alloc";  // as its what() sa
 
 bool begun() {
     return sc_core::sc_get_status() != sc_core::SC_ELABORATION;
+}
+
+/// SystemC makes the guard page of each stack writable before it gives the stack back, and falls over where a
+/// limit on memory does not allow these pages: so many bytes are enough for 256 processes.
+constexpr std::size_t kReserve = std::size_t{1} << 20;
+
+/// Never touched: it counts in limits and takes no memory.
+void* reserved() {
+    void* const reserve =
+        ::mmap(nullptr, kReserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserve == MAP_FAILED) throw std::bad_alloc();
+    return reserve;
 }
 
 /// Whether a process, or its stack, got no memory; SystemC makes a report of either.
@@ -35,15 +48,14 @@ std::string instance_name(std::string name) {
 FreshKernel::FreshKernel()
     : outer_current_(sc_core::sc_curr_simcontext),
       outer_default_(sc_core::sc_default_global_context),
+      reserve_(reserved()),
       own_(std::make_unique<sc_core::sc_simcontext>()) {
     sc_core::sc_curr_simcontext = own_.get();
     sc_core::sc_default_global_context = own_.get();
 }
 
 FreshKernel::~FreshKernel() {
-    // SystemC makes the guard page of each stack writable before it gives the stack back, and falls over
-    // where a limit on memory does not allow these pages.
-    make_room_within_limit();
+    ::munmap(reserve_, kReserve);
     own_.reset();
     sc_core::sc_curr_simcontext = outer_current_;
     sc_core::sc_default_global_context = outer_default_;

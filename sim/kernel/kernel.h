@@ -25,7 +25,7 @@ inline sc_core::sc_time to_sc_time(Ticks ticks) {
 std::string instance_name(std::string name);
 
 /// Replaces SystemC's simulation context by a new one for its own lifetime. Modules built meanwhile belong to
-/// it and must be gone before it is. Nestable; not for several threads.
+/// it and must be gone before it is. Nestable; not for several threads. Throws std::bad_alloc.
 class FreshKernel {
 public:
     FreshKernel();
@@ -36,6 +36,7 @@ public:
 private:
     sc_core::sc_simcontext* outer_current_;
     sc_core::sc_simcontext* outer_default_;
+    void* reserve_;  // memory that is given back when the kernel is taken down, which takes some
     std::unique_ptr<sc_core::sc_simcontext> own_;
 };
 
