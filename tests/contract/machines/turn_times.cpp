@@ -12,7 +12,7 @@ namespace systole::systolic {
 namespace {
 
 /// Between layers of other sizes, so that what comes before and behind the block shows.
-std::string trace_of(int turns, int rows) {
+std::string trace_of(int turns, int rows, int behind) {
     return "trace: turns\ninputs:\n  x: {shape: [" + std::to_string(rows) +
            ", 32], dtype: int8}\n"
            "layers:\n"
@@ -25,12 +25,15 @@ std::string trace_of(int turns, int rows) {
            "      - {name: b, op: softmax}\n"
            "      - {name: c, op: matmul, n: 32}\n"
            "      - {name: out, op: elementwise, kind: add, in: [c, block_in]}\n"
-           "  - {name: last, op: matmul, n: 200}\n"
+           "  - {name: last, op: matmul, n: " +
+           std::to_string(behind) +
+           "}\n"
            "outputs: [last]\n";
 }
 
-Graph graph_of(int turns, int rows) {
-    return build_trace(config::parse_yaml(trace_of(turns, rows), "turns.yaml"), {});
+/// `behind`: columns of the layer behind the block.
+Graph graph_of(int turns, int rows, int behind) {
+    return build_trace(config::parse_yaml(trace_of(turns, rows, behind), "turns.yaml"), {});
 }
 
 }  // namespace
@@ -40,7 +43,8 @@ TEST_CASE("few turns tell the time of a network within what is said of it", "[ma
     for (std::uint64_t seed = 1; seed <= 80; ++seed) {
         test::RandomMachine random(seed);
         const std::string text = random.device();
-        const Graph graph = graph_of(16 + static_cast<int>(seed % 40), seed % 2 == 0 ? 24 : 7);
+        const Graph graph =
+            graph_of(16 + static_cast<int>(seed % 40), seed % 2 == 0 ? 24 : 7, seed % 4 < 2 ? 200 : 8);
         INFO("seed " << seed << "\n" << text);
         std::optional<SystolicSpec> spec;
         try {
@@ -66,7 +70,7 @@ TEST_CASE("few turns tell the time of a network within what is said of it", "[ma
 TEST_CASE("a network without many turns is not told by few", "[machines]") {
     test::RandomMachine random(1);
     const SystolicSpec spec = test::spec_of(random.device());
-    CHECK_FALSE(network_time_by_turns(1, graph_of(15, 24), spec, Protocol::of_run(), nullptr));
+    CHECK_FALSE(network_time_by_turns(1, graph_of(15, 24, 200), spec, Protocol::of_run(), nullptr));
 }
 
 }  // namespace systole::systolic

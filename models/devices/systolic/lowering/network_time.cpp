@@ -2,7 +2,6 @@
 #include "models/devices/systolic/lowering/network_time.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "models/devices/systolic/lowering/dataflow_specs.h"
@@ -24,6 +23,8 @@ constexpr std::size_t kManyTurns = 16;
 /// Part of the time behind the block that may be another behind more turns: buffers go round, and it begins
 /// at another of their places.
 constexpr double kBlurBehind = 0.25;
+/// Part of the whole time that may be another however alike turns are: one may differ that was left out.
+constexpr double kLeastBlur = 0.01;
 
 Program program_at(std::vector<Placement> placements, int cores, const Graph& graph, const SystolicSpec& spec,
                    const Protocol& protocol, const LayerDataflows* dataflows) {
@@ -53,11 +54,9 @@ BlurredTime with_turns(const std::vector<double>& ends, const RepeatedBlock& blo
     const std::size_t last = block.turns - kLastTurns - 1;
     const double mean =
         (end_of(last) - end_of(kFirstTurns - 1)) / static_cast<double>(last + 1 - kFirstTurns);
-    double apart = 0;
-    for (std::size_t turn = kFirstTurns; turn <= last; ++turn)
-        apart = std::max(apart, std::abs(end_of(turn) - end_of(turn - 1) - mean));
     const double end = *std::ranges::max_element(ends), behind = end - end_of(block.turns - 1);
-    return {end + static_cast<double>(more) * mean, static_cast<double>(more) * apart + kBlurBehind * behind};
+    const double cycles = end + static_cast<double>(more) * mean;
+    return {cycles, std::max(kBlurBehind * behind, kLeastBlur * cycles)};
 }
 
 }  // namespace
