@@ -277,7 +277,7 @@ void Sm::arrive(std::size_t cta, std::size_t number, std::int64_t at, Loss loss)
     release();
 }
 
-void Sm::end_of_body(SubCore& core, Warp& warp, std::int64_t at) {
+bool Sm::leave_body(SubCore& core, Warp& warp, std::int64_t at) {
     const Section& section = (*warp.program)[warp.section];
     warp.index = 0;
     if (section.steps) {
@@ -287,18 +287,18 @@ void Sm::end_of_body(SubCore& core, Warp& warp, std::int64_t at) {
         const bool ahead = ctas_[warp.cta].program->tensor > Bytes(0);
         if (warp.counts_steps) trace.steps.push_back(ahead ? std::max(at, trace.last_mma_end) : at);
     }
-    if (++warp.trip < section.trips) return;
+    if (++warp.trip < section.trips) return false;
     warp.trip = 0;
     do ++warp.section;
     while (warp.section < warp.program->size() &&
            ((*warp.program)[warp.section].body.empty() || (*warp.program)[warp.section].trips == 0));
-    if (warp.section < warp.program->size()) return;
-    warp.ended = true;
+    if (warp.section < warp.program->size()) return false;
     core.time.charge(warp.stalls, at + 1);
     Cta& cta = ctas_[warp.cta];
-    if (--cta.warps_left > 0) return;
+    if (--cta.warps_left > 0) return true;
     cta.trace.end = at + 1;
     ended_.push_back(warp.cta);
+    return true;
 }
 
 }  // namespace systole::simt

@@ -108,7 +108,7 @@ std::size_t Sm::take_places(const CtaProgram& program) {
     if (left == ended_.end()) {
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t core = warps_.size() % cores_.size();
-            cores_[core].warps.push_back(warps_.size());
+            cores_[core].warps.push_back({warps_.size()});
             warps_.emplace_back().core = core;
         }
         return warps_.size() - count;
@@ -117,10 +117,11 @@ std::size_t Sm::take_places(const CtaProgram& program) {
     ended_.erase(left);
     for (std::size_t number = first; number < first + count; ++number) {
         SubCore& core = cores_[warps_[number].core];
-        const auto at = std::find(core.warps.begin(), core.warps.end(), number);
+        const auto at = std::find_if(core.warps.begin(), core.warps.end(),
+                                     [&](const WarpSlot& slot) { return slot.warp == number; });
         const auto place = static_cast<std::size_t>(at - core.warps.begin());
         core.warps.erase(at);
-        core.warps.push_back(number);
+        core.warps.push_back({number});
         if (core.last == place)
             core.last = ~std::size_t{0};
         else if (core.last != ~std::size_t{0} && core.last > place)
@@ -158,9 +159,8 @@ void Sm::advance(std::int64_t until) {
             continue;
         }
         const std::size_t place = select(core, at);
-        Warp& warp = warps_[core.warps[place]];
         issue(core, place, at);
-        left_ -= warp.ended;
+        left_ -= core.warps[place].ended;
         core.earliest = earliest(core);
     }
 }
@@ -179,21 +179,25 @@ void Sm::release() {
     ++releases_;
 }
 
-Sm::Readiness Sm::readiness(Warp& warp, const SubCore& core) const {
-    if (warp.known != releases_) look_again(warp);
-    Readiness ready = warp.ready;
-    wait_for_pipe(*warp.instruction, core, ready);
+Sm::Readiness Sm::readiness(WarpSlot& slot, const SubCore& core) const {
+    if (slot.known != releases_) look_again(slot);
+    Readiness ready = slot.ready;
+    if (slot.through_lsu) ready.wait(std::max(lsu_, shared_) - spec_.lsu_queue.value(), Loss::OnChip);
+    if (slot.pipe != nullptr) ready.wait(core.*slot.pipe, slot.pipe_loss);
     return ready;
 }
 
-void Sm::look_again(Warp& warp) const {
-    warp.known = releases_;
-    warp.instruction = &instruction(warp);
-    const Instruction& next = *warp.instruction;
-    warp.ready = {warp.next, Loss::Dependency};
+void Sm::look_again(WarpSlot& slot) const {
+    const Warp& warp = warps_[slot.warp];
+    const Instruction& next = instruction(warp);
+    slot.known = releases_;
+    slot.pipe = pipe_of(next.op);
+    slot.pipe_loss = loss_of(next.op);
+    slot.through_lsu = has_addresses(next.op) || next.op == Op::BulkStore;
+    slot.ready = {warp.next, Loss::Dependency};
     const Scoreboard::Wait operands = warp.registers.wait_for(next.reads | next.writes);
-    warp.ready.wait(operands.until, loss_of(operands.producer));
-    wait_for_others(warp, next, warp.ready);
+    slot.ready.wait(operands.until, loss_of(operands.producer));
+    wait_for_others(warp, next, slot.ready);
 }
 
 void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& ready) const {
@@ -220,41 +224,41 @@ void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& r
         ready.wait(kNever, Loss::Dependency);
 }
 
-void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& ready) const {
-    switch (next.op) {
+std::int64_t Sm::SubCore::*Sm::pipe_of(Op next) const {
+    switch (next) {
         case Op::Integer:
-            return ready.wait(spec_.one_pipe ? core.fp32 : core.integer, Loss::Vector);
+            return spec_.one_pipe ? &SubCore::fp32 : &SubCore::integer;
         case Op::Fp32:
-            return ready.wait(core.fp32, Loss::Vector);
         case Op::Fma:
-            return ready.wait(core.fp32, Loss::OnChip);
+            return &SubCore::fp32;
         case Op::Special:
-            return ready.wait(spec_.one_pipe ? core.fp32 : core.special, Loss::Vector);
+            return spec_.one_pipe ? &SubCore::fp32 : &SubCore::special;
         case Op::Mma:
-            return ready.wait(core.tensor, Loss::OnChip);
+            return &SubCore::tensor;
         case Op::TensorLoad:
-            return ready.wait(core.tensor_read, Loss::OnChip);
+            return &SubCore::tensor_read;
         default:
-            break;
+            return has_addresses(next) ? &SubCore::addresses : nullptr;
     }
-    if (!has_addresses(next.op) && next.op != Op::BulkStore) return;
-    ready.wait(std::max(lsu_, shared_) - spec_.lsu_queue.value(), Loss::OnChip);
-    if (has_addresses(next.op)) ready.wait(core.addresses, Loss::OnChip);
 }
 
-std::int64_t Sm::earliest(const SubCore& core) {
+std::int64_t Sm::earliest(SubCore& core) const {
     std::int64_t first = kNever;
-    for (const std::size_t number : core.warps)
-        if (!warps_[number].ended) first = std::min(first, readiness(warps_[number], core).at);
-    return std::max(first, core.issue);
+    for (WarpSlot& slot : core.warps) {
+        // Pipes only make it wait longer.
+        if (slot.ended || (slot.known == releases_ && slot.ready.at >= first)) continue;
+        first = std::min(first, readiness(slot, core).at);
+        if (first <= core.issue) return core.issue;
+    }
+    return first;
 }
 
-std::size_t Sm::select(const SubCore& core, std::int64_t at) {
+std::size_t Sm::select(SubCore& core, std::int64_t at) const {
     const std::size_t count = core.warps.size();
     const bool greedy = spec_.scheduling == WarpScheduling::GreedyThenOldest;
     const auto is_ready = [&](std::size_t place) {
-        Warp& warp = warps_[core.warps[place]];
-        return !warp.ended && readiness(warp, core).at <= at;
+        WarpSlot& slot = core.warps[place];
+        return !slot.ended && readiness(slot, core).at <= at;
     };
     if (greedy && core.last < count && is_ready(core.last)) return core.last;
     const std::size_t first = greedy ? 0 : core.last + 1;
@@ -264,10 +268,11 @@ std::size_t Sm::select(const SubCore& core, std::int64_t at) {
 }
 
 void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
-    Warp& warp = warps_[core.warps[place]];
-    const Readiness ready = readiness(warp, core);
-    const Instruction& next = *warp.instruction;
-    warp.known = -1;
+    WarpSlot& slot = core.warps[place];
+    Warp& warp = warps_[slot.warp];
+    const Readiness ready = readiness(slot, core);
+    const Instruction& next = instruction(warp);
+    slot.known = -1;
     remember(warp.stalls, ready.at, ready.loss);
     remember(warp.stalls, at, Loss::OnChip);  // another warp issued
     core.last = place;
@@ -277,7 +282,7 @@ void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
     if (has_addresses(next.op)) core.addresses = at + spec_.lsu_interval_of_sub_core.value();
     execute(core, warp, next, at);
     remember(warp.stalls, at + 1, loss_of(next.op));
-    if (++warp.index == (*warp.program)[warp.section].body.size()) end_of_body(core, warp, at);
+    if (++warp.index == (*warp.program)[warp.section].body.size()) slot.ended = leave_body(core, warp, at);
 }
 
 std::int64_t Sm::busy(std::int64_t from, std::int64_t until) const {

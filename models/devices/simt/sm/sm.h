@@ -137,15 +137,24 @@ private:
         std::int64_t stores_under_way = 0, stores_done = 0;  // bulk stores; the last answer known
         std::vector<std::size_t> waited;                     // phases that it has waited for, by barrier
         std::vector<Stall> stalls;                           // since its last instruction for the tensor core
-        bool ended = false;
+    };
+    struct SubCore;
+    /// A warp as its sub-core's scheduler sees it for every instruction that issues: what is looked at of all
+    /// of them lies together.
+    struct WarpSlot {
+        std::size_t warp = 0;
         // Its next instruction, and when it can issue as far as pipes let it: known until it issues, or until
         // something comes for which warps may wait.
-        const Instruction* instruction = nullptr;
-        Readiness ready;
+        Readiness ready = {};
         std::int64_t known = -1;  // releases_, when it was found
+        // The pipe that it waits for, if any: when it is free, and what is lost until then.
+        std::int64_t SubCore::*pipe = nullptr;
+        Loss pipe_loss = Loss::OnChip;
+        bool through_lsu = false;
+        bool ended = false;
     };
     struct SubCore {
-        std::vector<std::size_t> warps;
+        std::vector<WarpSlot> warps;  // by age
         // Free from here on; `tensor_read`: the way out of tensor memory; `addresses`: what computes those of
         // memory instructions.
         std::int64_t issue = 0, fp32 = 0, integer = 0, special = 0, tensor = 0, tensor_read = 0,
@@ -174,13 +183,13 @@ private:
 
     static const Instruction& instruction(const Warp& warp);
     static int barrier_of(const Warp& warp, const Instruction& instruction);
-    Readiness readiness(Warp& warp, const SubCore& core) const;
-    void look_again(Warp& warp) const;
-    void wait_for_pipe(const Instruction& instruction, const SubCore& core, Readiness& ready) const;
+    Readiness readiness(WarpSlot& slot, const SubCore& core) const;
+    void look_again(WarpSlot& slot) const;
+    std::int64_t SubCore::*pipe_of(Op next) const;
     void wait_for_others(const Warp& warp, const Instruction& instruction, Readiness& ready) const;
-    std::int64_t earliest(const SubCore& core);
+    std::int64_t earliest(SubCore& core) const;
     SubCore& first_core();
-    std::size_t select(const SubCore& core, std::int64_t at);
+    std::size_t select(SubCore& core, std::int64_t at) const;
     void release();
     void issue(SubCore& core, std::size_t place, std::int64_t at);
     void execute(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
@@ -197,7 +206,8 @@ private:
     void load(Warp& warp, const Instruction& instruction, std::int64_t at);
     void arrive(std::size_t cta, std::size_t barrier, std::int64_t at, Loss loss);
     std::size_t take_places(const CtaProgram& program);
-    void end_of_body(SubCore& core, Warp& warp, std::int64_t at);
+    /// Goes on behind the last instruction of a body. Answers whether the warp has ended.
+    bool leave_body(SubCore& core, Warp& warp, std::int64_t at);
     std::int64_t through_shared(std::int64_t bytes, std::int64_t at);
 
     const SmSpec spec_;
