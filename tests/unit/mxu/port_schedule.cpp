@@ -7,6 +7,7 @@
 #include <set>
 
 #include "models/devices/systolic/mxu/port_schedule.h"
+#include "tests/support/seeds.h"
 
 namespace systole {
 
@@ -116,7 +117,7 @@ TEST_CASE("folding whole periods gives what counting every byte of every vector 
     const auto draw = [&](std::int64_t low, std::int64_t high) {
         return std::uniform_int_distribution<std::int64_t>(low, high)(random);
     };
-    for (int n = 0; n < 1500; ++n) {
+    for (std::uint64_t n = 0; n < test::enough(1500); ++n) {
         const BankedPort port = any_port(draw, 9, 16);
         AddressStream stream{.base = Bytes(draw(0, 500) + 20'000), .segments = {}, .levels = {}};
         for (std::int64_t left = draw(1, 4); left > 0; --left)

@@ -8,4 +8,4 @@ systole_test(mxu SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/port_schedule.cpp
     ${CMAKE_CURRENT_LIST_DIR}/shift_parts.cpp
     ALONE ${CMAKE_CURRENT_LIST_DIR}/os_pass_times.cpp ${CMAKE_CURRENT_LIST_DIR}/reconfigurable.cpp
-    DEPENDS systole_mxu)
+    DEPENDS systole_mxu SLOW_TWIN)

@@ -7,7 +7,7 @@ systole_test(simt_memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/dirty_pages_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
-    DEPENDS systole_simt_memory)
+    DEPENDS systole_simt_memory SLOW_TWIN)
 systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec systole_device)
 systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${CMAKE_CURRENT_LIST_DIR}/attention_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/cta_deal_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cta_sample_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cta_places_test.cpp
@@ -20,7 +20,7 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${C
                                  ${CMAKE_CURRENT_LIST_DIR}/window_blocks_test.cpp
     ALONE ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_blocks_test.cpp
     DEPENDS systole_simt_chip systole_simt_spec systole_device)
-systole_test(simt_l2_sectors SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2_sectors_test.cpp DEPENDS systole_simt_chip)
+systole_test(simt_l2_sectors SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2_sectors_test.cpp DEPENDS systole_simt_chip SLOW_TWIN)
 systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp ${CMAKE_CURRENT_LIST_DIR}/simt_energy_test.cpp
              DEPENDS systole_simt_spec systole_device)
