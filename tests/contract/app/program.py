@@ -11,6 +11,9 @@ import unittest
 PROGRAM = os.environ["SYSTOLE"]
 HOME = pathlib.Path(os.environ["SYSTOLE_HOME"])
 
+# Of tests whose runs are long: under sanitizers, where each takes some twenty times as long, short ones reach the same code.
+LONG = unittest.skipIf("SYSTOLE_SEED_SHARE" in os.environ, "too long under sanitizers")
+
 # The machine and the network of most tests: small enough to run in milliseconds.
 DEVICE, TRACE = "teaching_4x4", "three_layers"
 

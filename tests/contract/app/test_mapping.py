@@ -4,7 +4,7 @@ import json
 import re
 import unittest
 
-from program import ProgramTest
+from program import LONG, ProgramTest
 
 # 512 x 512 x 512 on four arrays of 128 x 128: tiles of 128 along K, blocks of up to 2,048 rows.
 MATMUL = ("tpu_v4", "matmul", "m=512", "n=512", "k=512")
@@ -129,6 +129,7 @@ class Mapping(ProgramTest):
         self.assertEqual(fused.count("stage2.0.add"), 1)
         self.assertNotIn("slices", self.read("off/mapping.yaml").decode())
 
+    @LONG
     def test_layers_in_slices_have_the_time_in_which_they_ran(self):
         # A slice's last layer stores while the next slice has long begun: neither waits for the other.
         def answer(flag):
@@ -165,6 +166,7 @@ class Mapping(ProgramTest):
             parts = [row["cycles"] for row in rows["layers"] if row["name"].split("[")[0] == name]
             self.assertEqual(sum(parts), next(row["cycles"] for row in own["layers"] if row["name"] == name))
 
+    @LONG
     def test_slices_never_cost_much_where_the_machine_chooses_them(self):
         for trace, batch in (("efficientnet", 2), ("efficientnet", 4), ("mobilenet_v2", 2), ("mobilenet_v2", 4),
                              ("resnet50", 2), ("resnet50", 4), ("vgg16", 2), ("bert_base", 4)):

@@ -10,7 +10,7 @@ import termios
 import time
 import unittest
 
-from program import DEVICE, PROGRAM, TRACE, ProgramTest
+from program import DEVICE, LONG, PROGRAM, TRACE, ProgramTest
 
 ESCAPE = re.compile("\033\\[[0-9;]*m")
 BARS = "▁▂▃▄▅▆▇█"
@@ -121,6 +121,7 @@ class Terminal(ProgramTest):
             self.assertEqual(self.read(f"shown/{name}"), self.read(f"piped/{name}"), name)
         self.assertEqual(self.piped("sweep", "resume", "shown"), piped)
 
+    @LONG
     def test_what_takes_long_says_how_far_it_is(self):
         for words in (("tpu_v4", "resnet50", "--set", "workload.batch=48"), ("h100", "llama3_8b")):
             with self.subTest(words[0]):
