@@ -189,8 +189,9 @@ void KernelInWarps::plan_next(std::int64_t cycle) {
     next_ = sms_.next();
     for (std::size_t number = 0; number < of_sm_.size(); ++number)
         for (const Place& place : of_sm_[number].places)
-            if (place.cta && !holds(number, place))
-                if (const std::int64_t end = sms_.sm(number).trace(*place.cta).end; end >= 0)
+            if (place.cta)
+                if (const std::int64_t end = sms_.sm(number).trace(*place.cta).end;
+                    end >= 0 && !holds(number, place))
                     next_ = std::min(next_, std::max(end, cycle));
 }
 

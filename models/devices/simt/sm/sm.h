@@ -185,6 +185,7 @@ private:
     static int barrier_of(const Warp& warp, const Instruction& instruction);
     Readiness readiness(WarpSlot& slot, const SubCore& core) const;
     void look_again(WarpSlot& slot) const;
+    /// What such an instruction holds for a while; nullptr: nothing of its sub-core.
     std::int64_t SubCore::*pipe_of(Op next) const;
     void wait_for_others(const Warp& warp, const Instruction& instruction, Readiness& ready) const;
     std::int64_t earliest(SubCore& core) const;
