@@ -57,8 +57,8 @@ LESS = {"tpu_v1_cnn1": ("--set", "workload.batch=2"), "llama3_8b": SMALLER, "lla
 # Refused as tpu_v1_mlp0 is, only when 2^24 commands are written: half a minute each.
 AS_LARGE = {("teaching_4x4", trace) for trace in ("bert_base", "resnet50", "resnet50_v1", "tpu_v1_mlp1", "unet")}
 # Chips that differ from another in numbers, not in kind: each runs a third of the traces, three of them together all.
-SIBLINGS = [*APPLES[1:], "a100_pcie", "h100_pcie", "h200", "b100", "gb200", "l4", "mi325x", "tpu_v2", "tpu_v2_chip", "tpu_v3",
-            "tpu_v3_chip", "tpu_v4i", "tpu_v5p_chip", "inferentia2", "trainium2"]
+SIBLINGS = [*APPLES[1:], "a100_pcie", "h100_pcie", "h200", "b100", "gb200", "l4", "mi325x", "tpu_v2_chip", "tpu_v3_chip", "tpu_v4i",
+            "tpu_v5p_chip", "inferentia2"]
 SOME = {device: slice(number % 3, None, 3) for number, device in enumerate(SIBLINGS)}
 TRANSFERS_A_CLOCK = {"DDR3": 2, "DDR4": 2, "LPDDR5": 8, "HBM2": 2, "HBM2E": 2, "HBM3": 4, "HBM3E": 4}
 UNITS = {"Hz": 1, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
