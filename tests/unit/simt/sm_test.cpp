@@ -88,6 +88,9 @@ TEST_CASE("A store keeps the load/store unit until the SM's port has taken it") 
           32 + 29 + 1);
     CHECK(cycles_of(program_of(1, {{.op = Op::BulkStore, .bytes = 128}, load, kUse}), group_mma_sm()) ==
           1 + 29 + 1);
+    // But no further ahead of shared memory than 32 cycles, likewise.
+    CHECK(cycles_of(program_of(4, {{.op = Op::BulkStore, .bytes = 4096}}, 64), group_mma_sm()) ==
+          (4 * 64 - 1) * 32 - 32 + 1);
 }
 
 TEST_CASE("A load from memory is there when memory says so") {
