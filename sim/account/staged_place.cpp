@@ -30,8 +30,11 @@ StagedPlace::StagedPlace(fs::path target) : target_(std::move(target)) {
     const fs::file_status status = fs::symlink_status(target_, ignored);
     if (fs::exists(status) && !fs::is_regular_file(status))
         cannot_write(target_, "it exists and is not a regular file");
-    // Machines that share a disk have processes of equal numbers.
-    temporary_ = target_.parent_path() / fmt::format(".{}.{}-{:08x}.tmp", target_.filename().string(),
+    // Machines that share a disk have processes of equal numbers. A name that is as long as names may be has
+    // a shorter one until then.
+    constexpr std::size_t kMostOfName = 200;
+    temporary_ = target_.parent_path() / fmt::format(".{}.{}-{:08x}.tmp",
+                                                     target_.filename().string().substr(0, kMostOfName),
                                                      ::getpid(), std::random_device()());
 }
 

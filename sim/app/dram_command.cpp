@@ -99,15 +99,15 @@ struct Outputs {
 /// Every place can be written, and none of them is what is read or another.
 void check_places(const Arguments& arguments) {
     namespace fs = std::filesystem;
-    const auto place = [](const std::string& file) { return fs::weakly_canonical(fs::absolute(file)); };
     std::set<fs::path> taken;
+    std::error_code none;
     for (std::size_t i = 0; i < arguments.count(); ++i)  // files of the memory and the trace, if they are
-        if (fs::exists(arguments.at(i))) taken.insert(place(arguments.at(i)));
+        if (fs::exists(arguments.at(i), none)) taken.insert(place_of(arguments.at(i)));
     for (const char* name : {"output", "save-trace", "latencies"}) {
         const auto file = arguments.option(name);
         if (!file) continue;
         require_writable_file(*file);
-        if (!taken.insert(place(*file)).second)
+        if (!taken.insert(place_of(*file)).second)
             arguments.misused(fmt::format("--{} {} is already the place of something else", name, *file));
     }
 }

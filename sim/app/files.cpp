@@ -30,8 +30,14 @@ std::string system_error() {
 
 /// Asks by trying: rights alone do not tell of file systems that take no files.
 void require_room_for_files(const fs::path& directory, const fs::path& wanted) {
-    if (!fs::is_directory(directory))
+    std::error_code ignored;
+    if (!fs::is_directory(directory, ignored))
         cannot("write", wanted, fmt::format("'{}' is not a directory", directory.string()));
+    // -1 where the file system does not say. What is not there yet cannot be tried.
+    const long longest = ::pathconf(directory.c_str(), _PC_NAME_MAX);
+    for (const fs::path& name : wanted)
+        if (longest > 0 && name.native().size() > static_cast<std::size_t>(longest))
+            cannot("write", wanted, fmt::format("a name has at most {} bytes there", longest));
     std::string probe = (directory / ".systole.XXXXXX").string();
     const int descriptor = ::mkstemp(probe.data());
     if (descriptor < 0) cannot("write", wanted, system_error());
@@ -103,22 +109,30 @@ void require_writable_directory(const fs::path& path) {
     require_room_for_files(existing, path);
 }
 
+fs::path place_of(const fs::path& path) {
+    std::error_code error;
+    const fs::path whole = fs::absolute(path, error);
+    if (error) cannot("find", path, error.message());
+    fs::path place = fs::weakly_canonical(whole, error);
+    if (error) cannot("find", path, error.message());
+    return place;
+}
+
 void refuse_one_place(const Places& places) {
-    const auto place = [](const fs::path& path) { return fs::weakly_canonical(fs::absolute(path)); };
     for (const NamedFile& file : places.outputs) {
         const auto refuse = [&file](const std::string& what) {
             throw UserError(fmt::format("{} {} {}", file.option, file.path.string(), what));
         };
         if (!file.path.has_filename()) refuse("names no file");
-        const fs::path own = place(file.path);
-        if (places.directory && own == place(*places.directory)) refuse("is the directory of -o");
+        const fs::path own = place_of(file.path);
+        if (places.directory && own == place_of(*places.directory)) refuse("is the directory of -o");
         for (const std::string& result : places.results) {
             if (!places.directory) break;
-            if (lies_in(own, place(*places.directory / result)))
+            if (lies_in(own, place_of(*places.directory / result)))
                 refuse(fmt::format("is where -o writes {}", result));
         }
         for (const NamedFile& other : places.outputs)
-            if (&other < &file && own == place(other.path))
+            if (&other < &file && own == place_of(other.path))
                 refuse(fmt::format("is where {} writes", other.option));
         for (const std::string& input : places.inputs)
             if (are_one_file(file.path, input)) refuse("is a file that is read; it needs another name");
@@ -126,7 +140,9 @@ void refuse_one_place(const Places& places) {
 }
 
 bool is_in_new(const std::optional<fs::path>& directory, const fs::path& file) {
-    return directory && !fs::exists(*directory) && file.parent_path() == (*directory / "x").parent_path();
+    std::error_code ignored;
+    return directory && !fs::exists(*directory, ignored) &&
+           file.parent_path() == (*directory / "x").parent_path();
 }
 
 }  // namespace systole::app

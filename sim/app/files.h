@@ -16,8 +16,13 @@ std::string read_text(const std::string& path, std::size_t limit);
 /// The comment lines that a file begins with: what it describes, and what its sources' short names stand for.
 std::string leading_comment(const std::filesystem::path& path);
 /// Throws UserError if a file cannot be put at `path`: its directory is missing or not writable, or something
-/// that is not a plain file is there; or if it is "-", by which the standard output may be meant.
+/// that is not a plain file is there; a name is longer than they are there; or if it is "-", by which the
+/// standard output may be meant.
 void require_writable_file(const std::filesystem::path& path);
+
+/// Where `path` leads, links followed, whether or not something is there; throws UserError where the system
+/// cannot tell (a name that is too long, links that lead round).
+std::filesystem::path place_of(const std::filesystem::path& path);
 
 /// Whether both names are of one file that exists.
 bool are_one_file(const std::filesystem::path& one, const std::filesystem::path& other);
@@ -42,8 +47,8 @@ struct Places {
 /// that is read, which would be lost.
 void refuse_one_place(const Places& places);
 
-/// Throws UserError if no directory is at `path` and none can be made there, or if it is not writable; or if
-/// it is "-".
+/// Throws UserError if no directory is at `path` and none can be made there, or if it is not writable; a name
+/// is longer than they are there; or if it is "-".
 void require_writable_directory(const std::filesystem::path& path);
 
 }  // namespace systole::app

@@ -88,7 +88,7 @@ int op(const Arguments& arguments) {
         refuse_one_place({{{"--timeline", *timeline.path}}, {}, {}, {reference}});
     }
     if (output) require_writable_file(*output);
-    if (output && std::filesystem::weakly_canonical(*output) == std::filesystem::weakly_canonical(*file))
+    if (output && place_of(*output) == place_of(*file))
         arguments.misused(fmt::format("--output {} is the table of questions itself", *output));
     const OpQuestion question = file ? OpQuestion{} : read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});

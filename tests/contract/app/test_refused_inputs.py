@@ -202,13 +202,19 @@ class RefusedInputs(ProgramTest):
         (self.directory / "folder").mkdir()
         for command in COMMANDS:
             for output in self.outputs(command):
-                places = ["d.yaml/below", "/proc/nowhere/x", "/dev/full"]
+                places = ["d.yaml/below", "/proc/nowhere/x", "/dev/full", 256 * "x" + pathlib.Path(output).suffix, f"out/{256 * 'x'}/x.html"]
                 if not (command[0] in ("run", "compare", "sweep") and "." not in output):
                     places += ["folder", "missing/x" + pathlib.Path(output).suffix]
                 for place in places:
                     words = [place if word == output else word for word in self.words(command)]
                     with self.subTest(words=words):
                         self.refuse(words)
+
+    def test_a_name_that_is_too_long_is_refused_before_the_run(self):
+        for name in (256 * "x", f"new/{256 * 'x'}"):
+            with self.subTest(name=name):
+                message = self.refusal("run", DEVICE, TRACE, "-o", name)
+                self.assertEqual(message, f"systole: error: cannot write '{name}': a name has at most 255 bytes there\n")
 
     def test_a_window_beyond_the_run_leaves_no_waveform_and_no_page(self):
         (self.directory / "out").mkdir()

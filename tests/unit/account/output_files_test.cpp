@@ -95,6 +95,14 @@ TEST_CASE("a single file is written whole") {
               "': No such file or directory");
 }
 
+TEST_CASE("a file whose name is as long as names may be is written, and no other is left") {
+    const Folder folder;
+    const std::string longest(static_cast<std::size_t>(::pathconf(folder.path().c_str(), _PC_NAME_MAX)), 'x');
+    write_file(folder.path() / longest, "[]");
+    CHECK(content(folder.path() / longest) == "[]");
+    CHECK(folder.names() == std::vector<std::string>{longest});
+}
+
 TEST_CASE("a file in the place of the directory is named with the reason") {
     const Folder folder;
     write_file(folder.path() / "out", "");
