@@ -145,6 +145,11 @@ def lines(page):
         yield f"`v100`: {name}", "DeepBench", rows, f"{error} % off, bias {bias} %", "tools/validation --section deepbench", "GPUs: a V100 beside DeepBench"
     networks = table(part(page, "## GPUs: networks of convolutions"), 3)
     yield "`a100`: networks of convolutions", "TensorRT's latencies", str(len(networks)), mean_of(networks), "tools/validation", "GPUs: networks of convolutions"
+    text = part(page, "## GPUs: rows kept apart")
+    counts = table(text, 2)
+    yield ("GPUs: rows kept apart until the release", "the same sources", f"{sum(counts):,.0f}",
+           f"{weighted(counts, table(text, 3), table(text, 4))} (public rows, in like shares: {weighted(counts, table(text, 7), table(text, 8))})",
+           "tools/validation --apart", "GPUs: rows kept apart")
 
 
 def mi210(cells):
