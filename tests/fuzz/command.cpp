@@ -133,6 +133,7 @@ Line line_of(const std::string& input) {
     std::istringstream in(input);
     std::string text;
     std::getline(in, text);
+    std::ranges::replace(text, '\0', ' ');  // at which every argument of a program ends
     std::istringstream split(text);
     line.words.assign(std::istream_iterator<std::string>(split), {});
     for (std::string* file = nullptr; std::getline(in, text);) {
