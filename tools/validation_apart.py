@@ -24,7 +24,8 @@ HEAD = TITLE + f"""
 Part of each golden set of GPUs is kept apart: neither a constant nor a mechanism was looked for beside these rows, and only these sums of
 their errors have been seen. Asked for a release, by `tools/validation --apart`, as the public rows of the same source are. Of products,
 those of one row are left out, for some of them were seen. Of attention the first {ATTENTION_ROWS} rows of each phase in a fixed order.
-Of collectives some had been seen, in means of the library's own model (`tests/golden/gpu_collectives`). Beside them stand the public rows of the same source, as in their sections above.
+Of collectives some had been seen, in means of the library's own model (`tests/golden/gpu_collectives`).
+Beside them stand the public rows of the same source, as in their sections above.
 
 """
 TAIL = END + """ than the public rows, nothing was fitted to the public ones by looking at them.

@@ -25,7 +25,9 @@ class Directory {
 public:
     explicit Directory(const fs::path& path) {
         std::error_code error;
-        for (fs::path each = path; !each.empty() && !fs::exists(each, error); each = each.parent_path())
+        // A link that leads nowhere is there, too, and stays.
+        for (fs::path each = path; !each.empty() && !fs::exists(fs::symlink_status(each, error));
+             each = each.parent_path())
             new_.push_back(each);
         fs::create_directories(path, error);
         if (!error) return;

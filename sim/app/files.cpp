@@ -105,7 +105,9 @@ void require_writable_directory(const fs::path& path) {
     refuse_dash(path);
     std::error_code ignored;
     fs::path existing = fs::absolute(path);
-    while (!fs::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();
+    // A link that leads nowhere is there, and is no directory.
+    while (!fs::exists(fs::symlink_status(existing, ignored)) && existing.has_relative_path())
+        existing = existing.parent_path();
     require_room_for_files(existing, path);
 }
 

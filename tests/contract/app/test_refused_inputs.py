@@ -216,6 +216,14 @@ class RefusedInputs(ProgramTest):
                 message = self.refusal("run", DEVICE, TRACE, "-o", name)
                 self.assertEqual(message, f"systole: error: cannot write '{name}': a name has at most 255 bytes there\n")
 
+    def test_a_link_that_leads_nowhere_or_round_is_refused_before_the_run(self):
+        for link, to in (("nowhere", "missing"), ("round", "round")):
+            (self.directory / link).symlink_to(to)
+            for name in (link, f"{link}/x"):
+                with self.subTest(name=name):
+                    self.assertRegex(self.refusal("run", DEVICE, TRACE, "-o", name), f"cannot write '{name}': '.*/{link}' is not a directory")
+                    self.assertTrue((self.directory / link).is_symlink())
+
     def test_a_window_beyond_the_run_leaves_no_waveform_and_no_page(self):
         (self.directory / "out").mkdir()
         for words in (("explore", DEVICE, TRACE, "-o", "out/e.html", "--cycles", "100000:200000"),

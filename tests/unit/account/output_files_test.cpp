@@ -167,6 +167,17 @@ TEST_CASE("a disk that fills up leaves no directory that was made for files, and
     CHECK(content(folder.path() / "a" / "b" / "kept") == "1");
 }
 
+TEST_CASE("links that lead nowhere or round stay when no directory can be made of them") {
+    const Folder folder;
+    fs::create_symlink("missing", folder.path() / "nowhere");
+    fs::create_symlink("round", folder.path() / "round");
+    for (const char* place : {"nowhere", "nowhere/a", "round", "round/a"}) {
+        INFO(place);
+        CHECK_FALSE(error_of([&] { write_files(folder.path() / place, {{"x", "1"}}); }).empty());
+        CHECK(folder.names() == std::vector<std::string>{"nowhere", "round"});
+    }
+}
+
 TEST_CASE("a stream takes its place only when it is committed") {
     const Folder folder;
     write_file(folder.path() / "a", "old");
