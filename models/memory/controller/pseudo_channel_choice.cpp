@@ -86,9 +86,13 @@ void PseudoChannel::note_all(Cycles now) {
 /// The first column, ACT or PRE.
 void PseudoChannel::find_wish(const CommandBus& bus, Cycles now, Choice& best) const {
     const Command column = column_command(active_);
-    const Wishes::First first =
-        wishes_.first({soonest_of_any(column, bus, now), soonest_of_any(Command::Pre, bus, now),
-                       soonest_of_any(Command::Act, bus, now)});
+    const Wishes::ByKind soonest{soonest_of_any(column, bus, now), soonest_of_any(Command::Pre, bus, now),
+                                 soonest_of_any(Command::Act, bus, now)};
+    Wishes::First first;
+    if (window_.size(active_) > 0) {
+        const Window::Burst& oldest = window_.oldest(active_);
+        first = wishes_.first(soonest, oldest.sequence, oldest.bank);
+    }
     best.when = first.when;
     best.sequence = first.sequence;
     best.kind = first.column ? Choice::Kind::Column : Choice::Kind::Row;

@@ -34,7 +34,7 @@ public:
     /// No bank wants anything. The sequence numbers of bursts begin at `oldest`; it is asked from `now` on.
     void begin(Cycles now, std::int64_t oldest) {
         for (Wish& wish : wishes_) wish.age = kNobody;
-        wanting_ = 0;
+        wanting_ = rows_ = 0;
         stale_ = 0;
         clock_ = now;
         sequence_ = oldest;
@@ -48,12 +48,15 @@ public:
         wish.ready = packed(ready < clock_ ? clock_ : ready);
         wish.age = (kind == Kind::Column ? 0 : kRow) | age << kBankBits | bank;
         wish.kind = static_cast<std::int64_t>(kind);
-        wanting_ |= std::uint64_t{1} << bank;
+        const std::uint64_t bit = std::uint64_t{1} << bank;
+        wanting_ |= bit;
+        rows_ = (rows_ & ~bit) | (kind == Kind::Column ? 0 : bit);
     }
     /// It wants none.
     void clear(int bank) {
         wishes_[static_cast<std::size_t>(bank)].age = kNobody;
         wanting_ &= ~(std::uint64_t{1} << bank);
+        rows_ &= wanting_;
     }
     /// None of `count` banks from `first` on is given such a command before `ready`.
     void delay(int first, int count, Kind kind, Cycles ready) {
@@ -65,10 +68,16 @@ public:
         }
     }
 
-    /// The first, when no command of each kind can be given before a clock.
-    First first(const ByKind& clocks) const {
+    /// The first, when no command of each kind can be given before a clock. The oldest burst of all is
+    /// `oldest`, and for `bank`: mostly its column can be given at once, so that only rows may come before.
+    First first(const ByKind& clocks, std::int64_t oldest, int bank) const {
         const std::array<std::int64_t, 3> soonest{packed(clocks[0]), packed(clocks[1]), packed(clocks[2])};
-        const std::int64_t first = wishes_.size() > kFew ? first_of_wanting(soonest) : first_of_all(soonest);
+        const Wish& wish = wishes_[static_cast<std::size_t>(bank)];
+        const std::int64_t age = (oldest - sequence_) << kBankBits | bank;
+        const bool at_once = both(wish.age == age, wish.ready <= soonest[0]);
+        const std::int64_t first = at_once                 ? first_of(rows_, soonest, soonest[0] + age)
+                                   : wishes_.size() > kFew ? first_of(wanting_, soonest, kNobody)
+                                                           : first_of_all(soonest);
         if (first >= kNobody) return {};
         return {clock_ + Cycles(first >> kClockAt),
                 sequence_ + (first >> kBankBits & ((std::int64_t{1} << kAgeBits) - 1)), (first & kRow) == 0,
@@ -97,9 +106,9 @@ private:
                 firsts[lane] = sooner(clock_and_age(four[lane], soonest), firsts[lane]);
         return sooner(sooner(firsts[0], firsts[1]), sooner(firsts[2], firsts[3]));
     }
-    std::int64_t first_of_wanting(const std::array<std::int64_t, 3>& soonest) const {
-        std::int64_t first = kNobody;
-        for (std::uint64_t left = wanting_; left != 0; left &= left - 1) {
+    std::int64_t first_of(std::uint64_t banks, const std::array<std::int64_t, 3>& soonest,
+                          std::int64_t first) const {
+        for (std::uint64_t left = banks; left != 0; left &= left - 1) {
             const Wish& wish = wishes_[static_cast<std::size_t>(std::countr_zero(left))];
             first = sooner(clock_and_age(wish, soonest), first);
         }
@@ -114,6 +123,7 @@ private:
 
     std::vector<Wish> wishes_;
     std::uint64_t wanting_ = 0;  // banks that want something
+    std::uint64_t rows_ = 0;     // of them, a row command
     Cycles clock_;               // from which the clocks count, …
     std::int64_t sequence_ = 0;  // … and from which the ages do
     std::int64_t stale_ = 1;     // zero while all of it holds
