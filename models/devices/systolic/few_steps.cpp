@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "models/devices/systolic/machine/machine.h"
@@ -236,21 +237,24 @@ GrowingRules rules_of(const Program& program, const std::vector<RepeatedSteps>& 
 std::optional<MarkedRun> run_growing(const Program& program, const std::vector<RepeatedSteps>& blocks,
                                      TurnsLeft left, const SystolicSpec& spec, const RunOptions& options,
                                      const HowManyTurns& how_many) {
-    std::deque<Program> programs{shorten(program, blocks, left.turns)};
+    const ShorterPrograms shorter(program, blocks);
+    // The machine keeps to patterns of the first; of others it needs the last one.
+    const Program first = shorter.with(left.turns);
+    std::unique_ptr<const Program> running, before;
     bool goes_on = true;
     const FreshKernel kernel;
-    Machine machine(instance_name(spec.name).c_str(), spec, programs.back(), options);
+    Machine machine(instance_name(spec.name).c_str(), spec, first, options);
     machine.mark_after(left.marks, [&](const std::vector<Mark>& met, std::size_t issued) {
         std::optional<Machine::Other> other;
         if (!goes_on) return other;
         std::optional<TurnsLeft> turns = how_many(met, begun(blocks, left.turns, issued));
         if (!turns) return other;
-        Program next = shorten(program, blocks, turns->turns);
-        goes_on = same_until(programs.back(), next, issued);
+        auto next = std::make_unique<const Program>(shorter.with(turns->turns));
+        goes_on = same_until(running ? *running : first, *next, issued);
         if (!goes_on) return other;
         left = *std::move(turns);
-        programs.push_back(std::move(next));
-        return other = {&programs.back(), left.marks};
+        before = std::exchange(running, std::move(next));  // until the machine has gone on
+        return other = {running.get(), left.marks};
     });
     machine.run();
     if (!goes_on) return std::nullopt;

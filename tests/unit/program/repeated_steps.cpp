@@ -134,6 +134,32 @@ TEST_CASE("a shorter program waits for what stands in the place of what is left 
     }
 }
 
+TEST_CASE("what commands behind several blocks wait for is renumbered by all that is left out before",
+          "[program]") {
+    // Forty steps of each layer; then what waits for a command of the first block's beginning, for one in the
+    // middle of it, for one between its last steps, and for the same of the second.
+    std::string text = steps(40);
+    for (int number = 40; number < 80; ++number) text += step(number, 1);
+    const std::string late =
+        "host_out layer=1 from=scratchpad:0 to=host:0 rows=1 row_bytes=16 operand=outputs after=store:{}\n";
+    const std::vector<int> awaited{1, 4, 20, 38, 40, 42, 60, 80};
+    for (const int store : awaited) text += fmt::format(fmt::runtime(late), store);
+    const Program program = parse(kHead + text);
+    const Ranges blocks = find_repeated_steps(program, 16);
+    // The first load waits for nothing; a step of these is a store and the next load.
+    REQUIRE(blocks == Ranges{{0, 1, 2, 39}, {1, 80, 2, 40}});
+    const Program shorter = shorten(program, blocks, {5, 7});
+
+    std::vector<std::uint32_t> waits;
+    for (std::size_t i = shorter.commands.size() - awaited.size(); i < shorter.commands.size(); ++i) {
+        REQUIRE(shorter.commands[i].token_count == 1);
+        waits.push_back(shorter.tokens[shorter.commands[i].first_token].count);
+    }
+    // Of the first block stores 1 to 3 are left, and 38 and 39 (now 4 and 5); 40 lies between the two. Of the
+    // second 41 to 45 and 79 and 80. What is left out is what lies as many whole steps before it.
+    CHECK(waits == std::vector<std::uint32_t>{1, 1, 1, 4, 6, 8, 7, 13});
+}
+
 TEST_CASE("each step is a part of its layer, as is what lies before and behind", "[program]") {
     const Program program = parse(kHead + steps(40) + step(40, 1));
     const Ranges blocks = find_repeated_steps(program, 16);

@@ -16,8 +16,7 @@ namespace systole::systolic {
 class CommandQueue {
 public:
     struct Entry {
-        const Command* command;
-        std::uint32_t number;  ///< in the program
+        std::uint32_t number;  ///< of the command, in the program that runs
         CausalLog::EventId issued;
     };
 

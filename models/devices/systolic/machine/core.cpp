@@ -122,7 +122,7 @@ std::vector<const TransferUnit*> Core::transfer_units() const {
 
 void Core::waits(std::vector<std::string>& lines) const {
     const auto look = [&](const CommandQueue& queue) {
-        if (!queue.empty()) lines.push_back(record_.describe_wait(*queue.front().command));
+        if (!queue.empty()) lines.push_back(record_.describe_wait(record_.command(queue.front().number)));
     };
     for (const auto* unit : transfer_units()) look(unit->queue);
     look(vector.queue);

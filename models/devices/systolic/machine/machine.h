@@ -61,7 +61,7 @@ public:
 
     /// A program to go on with, and the layers after which it is marked: those so far first.
     struct Other {
-        const Program* program;  ///< outlives the machine
+        const Program* program;  ///< outlives the machine, or its going on with another
         std::vector<std::size_t> marks;
     };
     /// Asked at each mark. The program is the one that runs but for commands from `issued` on, of which none

@@ -69,7 +69,7 @@ void MatrixUnit::count_pending(const Pass& pass, Cycles cycle) {
     if (head_->fold == 0) {
         if (head_->entry.issued != CausalLog::kNone)
             pending_.outstanding(SlotClass::Launch, log[head_->entry.issued].time);
-        record_.each_token(*head_->entry.command, [&](const Command& awaited, EventId done) {
+        record_.each_token(record_.command(head_->entry.number), [&](const Command& awaited, EventId done) {
             pending_.outstanding(dependency_on(record_.program(), awaited), log[done].time);
         });
     }

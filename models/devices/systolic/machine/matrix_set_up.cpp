@@ -52,8 +52,8 @@ void MatrixUnit::change(Dataflow dataflow, Cycles cycle) {
     set_up_.cycle = cycle + spec_.mxu.dataflow_switch;
     set_up_.event = log.add(clock_.edge(set_up_.cycle), aligned, SlotClass::Ramp, front.number);
     register_freed_ = set_up_;
-    while (!waiting_.empty() && waiting_.front().tile.switches == stats_.dataflow_switches) {
-        let_in(waiting_.front().arrived, *waiting_.front().tile.first_use);
+    while (!waiting_.empty() && plan_.tiles[waiting_.front().tile].switches == stats_.dataflow_switches) {
+        let_in(waiting_.front().arrived, plan_.tiles[waiting_.front().tile].first_use);
         waiting_.pop_front();
     }
 }

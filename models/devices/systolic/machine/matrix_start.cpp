@@ -36,7 +36,8 @@ Pass MatrixUnit::next_pass() {
 
 bool MatrixUnit::try_start(Cycles cycle) {
     if (!head_) {
-        if (queue.empty() || !set_up(cycle) || !record_.tokens_ready(*queue.front().command, wake_))
+        if (queue.empty() || !set_up(cycle) ||
+            !record_.tokens_ready(record_.command(queue.front().number), wake_))
             return false;
         head_ = Head{queue.front()};
     }
@@ -123,7 +124,7 @@ void MatrixUnit::start(const Pass& ready, Cycles cycle) {
     ports_.streams.reserve(index_, cycle, expected.stream_end, edges_.bytes(pass_work.left));
     ports_.upper.stream(edges_.bytes(pass_work.top));
     if (witnessed_) {
-        PassValues values = values_of(dataflow_, entry.command->layer, pass_work, head_->fold);
+        PassValues values = values_of(dataflow_, record_.command(entry.number).layer, pass_work, head_->fold);
         witnessed_->start(pass, std::move(values.left), std::move(values.top));
     } else {
         engine_->start(pass);
@@ -192,8 +193,8 @@ MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, Cycles cycle, Pass
         expected.shift_start = tile_in_use_.shift_start;
         expected.shift_end = tile_in_use_.shift_end;
     }
-    const EventId ready = log.latest(
-        {entry.issued, record_.last_token(*entry.command), tile, stream_ended_.event, set_up_.event});
+    const EventId ready = log.latest({entry.issued, record_.last_token(record_.command(entry.number)), tile,
+                                      stream_ended_.event, set_up_.event});
     // Whatever the chain so far does not explain is either the busy stream port or the accumulator rows,
     // which the pass before still writes.
     const Ticks now = clock_.edge(cycle);

@@ -15,7 +15,8 @@ void MatrixUnit::tell_engine(Cycles at, const CommandQueue::Entry& entry, std::i
     const PassShape lies = shape(entry);
     const Tile tile{static_cast<int>(lies.rows), static_cast<int>(lies.cols)};
     if (witnessed_)
-        witnessed_->tile_arrives(at, tile, values_of(dataflow(entry), entry.command->layer, pass, fold).tile);
+        witnessed_->tile_arrives(
+            at, tile, values_of(dataflow(entry), record_.command(entry.number).layer, pass, fold).tile);
     else
         engine_->tile_arrives(at, tile);
 }
@@ -23,7 +24,7 @@ void MatrixUnit::tell_engine(Cycles at, const CommandQueue::Entry& entry, std::i
 void MatrixUnit::tile_arrived(EventId reading, EventId done) {
     SYSTOLE_CHECK(tiles_arrived_ < plan_.tiles.size(), "{}: more tiles arrive than passes use", name());
     const Plan::FifoTile& tile = plan_.tiles[tiles_arrived_++];
-    const MatrixPass& pass = record_.program().pass(*tile.first_use);
+    const MatrixPass& pass = record_.program().pass(record_.command(tile.first_use));
     auto& log = record_.log();
     Mark arrival{clock_.at_or_after(now()), done};
     if (pass.unpacked) {
@@ -35,15 +36,15 @@ void MatrixUnit::tile_arrived(EventId reading, EventId done) {
                        log.add(clock_.edge(unpacked_), done, SlotClass::OnChip, log[reading].command)};
     }
     if (tile.switches == stats_.dataflow_switches)
-        let_in(arrival, *tile.first_use);
+        let_in(arrival, tile.first_use);
     else
-        waiting_.push_back({arrival, tile});
+        waiting_.push_back({arrival, tiles_arrived_ - 1});
 }
 
 /// The array, as it is set up, takes the tile as soon as it can.
-void MatrixUnit::let_in(const Mark& arrived, const Command& first_use) {
+void MatrixUnit::let_in(const Mark& arrived, std::uint32_t first_use) {
     arrived_.push_back(arrived);
-    tell_engine(std::max(arrived.cycle, engine_->now()), {&first_use, 0, arrived.event}, 0);
+    tell_engine(std::max(arrived.cycle, engine_->now()), {first_use, arrived.event}, 0);
     wake_at(arrived.cycle);
 }
 
@@ -84,7 +85,8 @@ void MatrixUnit::announce(Cycles cycle) {
     const CommandQueue::Entry& entry = head_->entry;
     auto& log = record_.log();
     if (outputs_stay()) return tell_engine(cycle, entry, head_->fold);
-    const EventId ready = log.latest({entry.issued, record_.last_token(*entry.command), last_started_});
+    const EventId ready =
+        log.latest({entry.issued, record_.last_token(record_.command(entry.number)), last_started_});
     const Cycles late = tile_read(cycle, work(entry));
     Mark arrival{cycle, ready};
     if (late > Cycles(0)) {

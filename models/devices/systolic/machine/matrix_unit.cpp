@@ -30,11 +30,12 @@ MatrixUnit::Plan MatrixUnit::plan(const Program& program, const MxuSpec& mxu, Un
     Plan plan;
     Dataflow dataflow = program.dataflow;
     std::int64_t switches = 0;
-    for (const Command& command : program.commands) {
+    for (std::uint32_t number = 0; number < program.commands.size(); ++number) {
+        const Command& command = program.commands[number];
         if (command.unit != unit) continue;
         const MatrixPass& pass = program.pass(command);
         switches += std::exchange(dataflow, program.dataflow_of(command)) != dataflow;
-        if (pass.new_tile && !mxu.direct(dataflow)) plan.tiles.push_back({&command, switches});
+        if (pass.new_tile && !mxu.direct(dataflow)) plan.tiles.push_back({number, switches});
         if (!plan.last_use.empty()) plan.last_use.back() = pass.new_tile;
         plan.last_use.push_back(true);
     }
@@ -69,7 +70,8 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
                       },
                       [this] { return tile_entered_; }});
     weights.on_complete([this](const Command& load, EventId reading, EventId done) {
-        fifo_.push_back(&record_.program().transfer(load));
+        const Transfer& tile = record_.program().transfer(load);
+        fifo_.push_back({tile.operand, Bytes(tile.bytes())});
         tile_arrived(reading, done);
     });
     SC_HAS_PROCESS(MatrixUnit);
@@ -121,7 +123,7 @@ void MatrixUnit::complete_readable(Cycles cycle) {
         const Finished& oldest = finished_.front();
         const auto done = record_.log().add(now(), oldest.streamed, SlotClass::Ramp, oldest.entry.number);
         record_.bar({oldest.entry.number, oldest.entry.issued, oldest.started, done});
-        record_.complete(*oldest.entry.command, done);
+        record_.complete(record_.command(oldest.entry.number), done);
         finished_.pop_front();
     }
 }
@@ -172,7 +174,7 @@ void MatrixUnit::charge(const Running& running, const PassTimes& times) {
 
 void MatrixUnit::enter_bytes(const Running& running) {
     const MatrixPass& pass = work(running.entry);
-    const auto layer = static_cast<std::size_t>(running.entry.command->layer);
+    const auto layer = static_cast<std::size_t>(record_.command(running.entry.number).layer);
     auto& ledger = record_.ledger();
     const auto edge = [&](Operand operand, Bytes bytes) {
         ledger.enter(layer, Place::Scratchpad, Place::Array, operand, bytes);
@@ -185,10 +187,10 @@ void MatrixUnit::enter_bytes(const Running& running) {
     ledger.enter(layer, Place::Array, Place::Accumulator, Operand::PartialSums, sums);
     stats_.sum_bytes += sums.value();
     if (pass.new_tile && !spec_.mxu.direct(dataflow(running.entry))) {
-        const Transfer& tile = *fifo_.front();
+        const auto [operand, bytes] = fifo_.front();
         fifo_.pop_front();
-        ledger.enter(layer, Place::WeightFifo, Place::Array, tile.operand, Bytes(tile.bytes()));
-        stats_.tile_bytes += tile.bytes();
+        ledger.enter(layer, Place::WeightFifo, Place::Array, operand, bytes);
+        stats_.tile_bytes += bytes.value();
     }
 }
 

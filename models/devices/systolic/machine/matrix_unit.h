@@ -118,26 +118,32 @@ private:
     };
     /// What the program says beforehand of the passes and tiles of this unit, in order.
     struct Plan {
-        /// By tile of the FIFO: the first pass that uses it, and how often the array is set up anew before.
+        /// By tile of the FIFO: the first pass that uses it, as its number in the program, and how often the
+        /// array is set up anew before.
         struct FifoTile {
-            const Command* first_use;
+            std::uint32_t first_use;
             std::int64_t switches;
         };
         std::vector<FifoTile> tiles;
         std::vector<bool> last_use;  // by command: the next one brings a new tile
     };
     static Plan plan(const Program& program, const MxuSpec& mxu, UnitIndex unit);
+    /// A tile in the FIFO.
+    struct HeldTile {
+        Operand operand;
+        Bytes bytes;
+    };
     /// A tile that waits in the FIFO until the array is set up for it.
     struct WaitingTile {
         Mark arrived;
-        Plan::FifoTile tile;
+        std::size_t tile;  ///< of the plan
     };
 
     const MatrixPass& work(const CommandQueue::Entry& entry) const {
-        return record_.program().pass(*entry.command);
+        return record_.program().pass(record_.command(entry.number));
     }
     Dataflow dataflow(const CommandQueue::Entry& entry) const {
-        return record_.program().dataflow_of(*entry.command);
+        return record_.program().dataflow_of(record_.command(entry.number));
     }
     PassShape shape(const CommandQueue::Entry& entry) const {
         return shape_of(dataflow(entry), rate(work(entry)), work(entry));
@@ -156,7 +162,7 @@ private:
 
     // The way in of tiles.
     void tile_arrived(EventId reading, EventId done);
-    void let_in(const Mark& arrived, const Command& first_use);
+    void let_in(const Mark& arrived, std::uint32_t first_use);
     std::int64_t fifo_tiles_shifted() const;
     void note_place();
     void announce(Cycles cycle);
@@ -211,11 +217,11 @@ private:
     std::optional<Head> head_;
     std::deque<Running> running_;
     std::deque<Finished> finished_;
-    Dataflow dataflow_;                 // that the array is set up for …
-    Mark set_up_;                       // … since, where it was set up anew
-    std::deque<Mark> arrived_;          // tiles in the FIFO or on their way in, not yet used by a pass
-    std::deque<WaitingTile> waiting_;   // tiles in the FIFO for when the array is set up anew
-    std::deque<const Transfer*> fifo_;  // tiles arrived whose first pass has not finished
+    Dataflow dataflow_;                // that the array is set up for …
+    Mark set_up_;                      // … since, where it was set up anew
+    std::deque<Mark> arrived_;         // tiles in the FIFO or on their way in, not yet used by a pass
+    std::deque<WaitingTile> waiting_;  // tiles in the FIFO for when the array is set up anew
+    std::deque<HeldTile> fifo_;        // tiles arrived whose first pass has not finished
     std::size_t tiles_arrived_ = 0, tiles_started_ = 0, commands_started_ = 0;
     // Before the array was set up as it is: tiles shifted in out of the FIFO, and others.
     std::int64_t fifo_shifted_before_ = 0, other_shifted_before_ = 0;

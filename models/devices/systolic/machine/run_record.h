@@ -27,6 +27,7 @@ public:
 
     /// That runs now.
     const Program& program() const { return *program_; }
+    const Command& command(std::uint32_t number) const { return program_->commands[number]; }
     CausalLog& log() { return log_; }
     const CausalLog& log() const { return log_; }
     ByteLedger& ledger() { return ledger_; }

@@ -59,7 +59,7 @@ void Sequencer::issue() {
         const bool blocked = now() > issue_time_;
         const auto number = static_cast<std::uint32_t>(next_);
         last_ = record_.log().add(now(), blocked ? queue.last_start() : last_, SlotClass::Launch, number);
-        queue.push({&command, number, last_});
+        queue.push({number, last_});
         ++stats_.issued;
         issued_end_ = ++next_;
         find_next();

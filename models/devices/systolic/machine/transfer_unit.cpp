@@ -33,7 +33,7 @@ TransferUnit::TransferUnit(sc_core::sc_module_name name, const DmaSpec& spec, Cl
 
 void TransferUnit::step() {
     if (queue.empty() || !dma.accepts()) return;
-    const Command& command = *queue.front().command;
+    const Command& command = record_.command(queue.front().number);
     if (!record_.tokens_ready(command, wake_)) return;
     if (gate_.claim && !gate_.claim()) return;
     auto& log = record_.log();
@@ -49,7 +49,7 @@ void TransferUnit::step() {
 CausalLog::EventId TransferUnit::split_time(const Running& running, DmaEngine::Split split,
                                             CausalLog::EventId also) {
     auto& log = record_.log();
-    const Transfer& transfer = record_.program().transfer(*running.entry.command);
+    const Transfer& transfer = record_.program().transfer(record_.command(running.entry.number));
     const std::uint32_t number = running.entry.number;
     const auto sourced = log.add(log[running.reading].time + split.at_source, running.reading,
                                  owner_of(transfer.from.place), number);
@@ -64,7 +64,7 @@ void TransferUnit::requested(DmaEngine::Split split) {
 void TransferUnit::done(DmaEngine::Split split) {
     const Running running = running_.front();
     running_.pop_front();
-    const Command& command = *running.entry.command;
+    const Command& command = record_.command(running.entry.number);
     const Transfer& transfer = record_.program().transfer(command);
     const auto& log = record_.log();
     // Descriptors finish in order: a later one may have had to wait for an earlier one's last write.

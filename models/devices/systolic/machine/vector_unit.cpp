@@ -29,7 +29,7 @@ VectorUnit::VectorUnit(sc_core::sc_module_name name, const VectorSpec& spec, Clo
 }
 
 void VectorUnit::step() {
-    while (!queue.empty() && record_.tokens_ready(*queue.front().command, wake_)) {
+    while (!queue.empty() && record_.tokens_ready(record_.command(queue.front().number), wake_)) {
         const Cycles cycle = std::max(clock_.at_or_after(now()), free_);
         const Ticks time = clock_.edge(cycle);
         if (time > now()) return wake_.notify(to_sc_time(time - now()));
@@ -65,7 +65,7 @@ Cycles VectorUnit::in_banks(const VectorWork& work, Cycles begin, Cycles least) 
 }
 
 void VectorUnit::start(Cycles cycle) {
-    const Command& command = *queue.front().command;
+    const Command& command = record_.command(queue.front().number);
     const VectorWork& work = record_.program().vector(command);
     if (drains_ && work.source == VectorWork::Source::Accumulator) drains_(command);
     const Cycles alone = occupancy(spec_, work), busy = in_banks(work, cycle, alone);
@@ -88,7 +88,7 @@ void VectorUnit::start(Cycles cycle) {
 void VectorUnit::complete() {
     const Running oldest = running_.front();
     running_.pop_front();
-    const Command& command = *oldest.entry.command;
+    const Command& command = record_.command(oldest.entry.number);
     const auto done = record_.log().add(now(), oldest.lanes_free, SlotClass::Vector, oldest.entry.number);
     enter_bytes(command, record_.program().vector(command));
     record_.bar({oldest.entry.number, oldest.entry.issued, oldest.started, done});

@@ -2,9 +2,7 @@
 #include "models/devices/systolic/program/shorter_program.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
-#include <utility>
 
 #include "sim/base/check.h"
 #include "sim/workload/shorter_graph.h"
@@ -12,110 +10,44 @@
 namespace systole::systolic {
 namespace {
 
-/// Commands of a block that are left out, and which of each unit's these are: the first of them, counted from
-/// 1, and how many; and the first of the block.
-struct Gap {
-    struct OfUnit {
-        std::uint32_t block_first = 0, first = 0, count = 0;
-    };
-    std::size_t begin = 0, end = 0;
-    std::map<UnitIndex, OfUnit> units = {};
+/// Makes room for commands, so that nothing is moved when they are added.
+class Room {
+public:
+    void add(const Command& command) {
+        ++commands_;
+        tokens_ += command.token_count;
+        const UnitKind kind = unit_kind(command.unit);
+        ++(kind == UnitKind::Matrix ? passes_ : kind == UnitKind::Vector ? vectors_ : transfers_);
+    }
+    void make(Program& program) const {
+        program.commands.reserve(commands_);
+        program.tokens.reserve(tokens_);
+        program.passes.reserve(passes_);
+        program.vector_work.reserve(vectors_);
+        program.transfers.reserve(transfers_);
+    }
 
-    bool has(std::size_t command) const { return command >= begin && command < end; }
+private:
+    std::size_t commands_ = 0, tokens_ = 0, passes_ = 0, vectors_ = 0, transfers_ = 0;
 };
 
-std::vector<Gap> gaps_of(const std::vector<RepeatedSteps>& blocks, const std::vector<std::size_t>& turns) {
-    std::vector<Gap> gaps;
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        const RepeatedSteps& block = blocks[b];
-        SYSTOLE_CHECK(turns[b] > kLastTurns && turns[b] <= block.steps, "{} of {} steps", turns[b],
-                      block.steps);
-        gaps.push_back({block.first + (turns[b] - kLastTurns) * block.commands,
-                        block.end() - kLastTurns * block.commands});
-    }
-    return gaps;
-}
-
-/// Which part the command `number` of the program belongs to.
-std::size_t part_of(const Command& command, std::size_t number, const Parts& parts,
-                    const std::vector<RepeatedSteps>& blocks) {
-    std::size_t part = parts.first_of_layer[static_cast<std::size_t>(command.layer)];
-    for (std::size_t b = 0; b < blocks.size() && blocks[b].first <= number; ++b)
-        if (blocks[b].layer == command.layer)
-            part = parts.first_of_block[b] +
-                   std::min((number - blocks[b].first) / blocks[b].commands, blocks[b].steps);
-    return part;
-}
-
-std::vector<bool> parts_left(const Parts& parts, const std::vector<RepeatedSteps>& blocks,
-                             const std::vector<std::size_t>& turns) {
-    std::vector<bool> left(parts.layers.size(), true);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-        for (std::size_t step = turns[b] - kLastTurns; step < blocks[b].steps - kLastTurns; ++step)
-            left[parts.first_of_block[b] + step] = false;
-    return left;
-}
-
-/// Fills in which commands of each unit are left out.
-void count_units(const Program& program, const std::vector<RepeatedSteps>& blocks, std::vector<Gap>& gaps) {
-    std::map<UnitIndex, std::uint32_t> issued;
-    std::size_t b = 0;
-    for (std::size_t i = 0; i < program.commands.size() && b < gaps.size(); ++i) {
-        if (i >= blocks[b].end()) ++b;
-        if (b == gaps.size()) break;
-        const UnitIndex unit = program.commands[i].unit;
-        const std::uint32_t number = ++issued[unit];
-        if (i < blocks[b].first) continue;
-        Gap::OfUnit& own = gaps[b].units.try_emplace(unit, Gap::OfUnit{number}).first->second;
-        if (!gaps[b].has(i)) continue;
-        if (own.count++ == 0) own.first = number;
-    }
-}
-
-/// The number that the command has when commands are left out, or the one that stands in its place.
-std::uint32_t renumbered(const Token& token, const std::vector<Gap>& gaps) {
-    std::uint32_t left_out = 0;
-    for (const Gap& gap : gaps) {
-        const auto own = gap.units.find(token.unit);
-        if (own == gap.units.end() || own->second.count == 0) continue;
-        const auto [block_first, first, count] = own->second;
-        if (token.count < first) break;  // it comes before all that follows, too
-        if (token.count < first + count) {
-            const std::uint32_t behind = token.count - block_first;  // of the block's first one
-            return block_first + (behind > count ? behind - count : 0) - left_out;
-        }
-        left_out += count;
-    }
-    return token.count - left_out;
-}
-
-/// Commands as they are kept, with their work.
-class Writer {
+/// Adds the work of commands of a program to another.
+class Works {
 public:
-    Writer(const Program& from, Program& to) : from_(from), to_(to) {}
+    Works(const Program& from, Program& to) : from_(from), to_(to) {}
 
-    void add(const Command& command, std::int32_t part, const std::vector<Gap>& gaps) {
-        Command copy = command;
-        copy.layer = part;
-        copy.first_token = static_cast<std::uint32_t>(to_.tokens.size());
-        for (std::uint32_t i = 0; i < command.token_count; ++i) {
-            const Token& token = from_.tokens[command.first_token + i];
-            to_.tokens.push_back({token.unit, renumbered(token, gaps)});
-        }
-        LayerInfo& layer = to_.layers[static_cast<std::size_t>(part)];
+    /// Answers its number.
+    std::uint32_t add(const Command& command, LayerInfo& layer) {
         switch (unit_kind(command.unit)) {
             case UnitKind::Matrix:
-                copy.work = append(to_.passes, from_.pass(command));
                 layer.macs += from_.pass(command).macs().value();
-                break;
+                return append(to_.passes, from_.pass(command));
             case UnitKind::Vector:
-                copy.work = append(to_.vector_work, from_.vector(command));
                 layer.macs += from_.vector(command).macs;
-                break;
+                return append(to_.vector_work, from_.vector(command));
             default:
-                copy.work = append(to_.transfers, from_.transfer(command));
+                return append(to_.transfers, from_.transfer(command));
         }
-        to_.commands.push_back(copy);
     }
 
 private:
@@ -161,32 +93,130 @@ Parts parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks)
     return parts;
 }
 
-Program shorten(const Program& program, const std::vector<RepeatedSteps>& blocks,
-                const std::vector<std::size_t>& turns) {
-    std::vector<Gap> gaps = gaps_of(blocks, turns);
-    count_units(program, blocks, gaps);
-    const Parts parts = parts_of(program, blocks);
+ShorterPrograms::ShorterPrograms(const Program& program, const std::vector<RepeatedSteps>& blocks)
+    : program_(program), blocks_(blocks), parts_(parts_of(program, blocks)) {
+    count_units();
+}
+
+void ShorterPrograms::count_units() {
+    std::vector<std::uint32_t> issued;
+    std::size_t b = 0;
+    for (std::size_t i = 0; i < program_.commands.size() && b < blocks_.size(); ++i) {
+        if (i >= blocks_[b].end() && ++b == blocks_.size()) break;
+        const UnitIndex unit = program_.commands[i].unit;
+        if (unit >= issued.size()) issued.resize(unit + 1U), units_.resize(unit + 1U);
+        const std::uint32_t number = ++issued[unit];
+        if (i < blocks_[b].first || i >= blocks_[b].first + blocks_[b].commands) continue;
+        std::vector<OfBlock>& own = units_[unit];
+        if (own.empty() || own.back().block != b) own.push_back({b, number});
+        ++own.back().of_step;
+    }
+}
+
+std::vector<ShorterPrograms::Kept> ShorterPrograms::kept(const std::vector<std::size_t>& turns) const {
+    std::vector<Kept> kept;
+    std::size_t behind = 0;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        const RepeatedSteps& block = blocks_[b];
+        SYSTOLE_CHECK(turns[b] > kLastTurns && turns[b] <= block.steps, "{} of {} steps", turns[b],
+                      block.steps);
+        kept.push_back({behind, block.first + (turns[b] - kLastTurns) * block.commands});
+        behind = block.end() - kLastTurns * block.commands;
+    }
+    kept.push_back({behind, program_.commands.size()});
+    return kept;
+}
+
+/// Which part the command `number` of the program belongs to.
+std::size_t ShorterPrograms::part_of(const Command& command, std::size_t number) const {
+    std::size_t part = parts_.first_of_layer[static_cast<std::size_t>(command.layer)];
+    for (std::size_t b = 0; b < blocks_.size() && blocks_[b].first <= number; ++b)
+        if (blocks_[b].layer == command.layer)
+            part = parts_.first_of_block[b] +
+                   std::min((number - blocks_[b].first) / blocks_[b].commands, blocks_[b].steps);
+    return part;
+}
+
+std::vector<bool> ShorterPrograms::parts_left(const std::vector<std::size_t>& turns) const {
+    std::vector<bool> left(parts_.layers.size(), true);
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+        for (std::size_t step = turns[b] - kLastTurns; step < blocks_[b].steps - kLastTurns; ++step)
+            left[parts_.first_of_block[b] + step] = false;
+    return left;
+}
+
+/// By unit.
+ShorterPrograms::OfUnits ShorterPrograms::left_out(const std::vector<std::size_t>& turns) const {
+    OfUnits all(units_.size());
+    for (std::size_t unit = 0; unit < units_.size(); ++unit)
+        for (const OfBlock& own : units_[unit]) {
+            const auto some = static_cast<std::uint32_t>(turns[own.block] - kLastTurns);
+            const auto others = static_cast<std::uint32_t>(blocks_[own.block].steps - turns[own.block]);
+            if (others > 0)
+                all[unit].push_back({own.first, own.first + some * own.of_step, others * own.of_step});
+        }
+    return all;
+}
+
+/// The number that the awaited command has when those of its unit are left out, or that of the one that
+/// stands in its place.
+std::uint32_t ShorterPrograms::renumbered(std::uint32_t awaited, const std::vector<LeftOut>& of_unit) {
+    std::uint32_t before = 0;
+    for (const auto& [block_first, first, count] : of_unit) {
+        if (awaited < first) break;  // it comes before all that follows, too
+        if (awaited < first + count) {
+            const std::uint32_t behind = awaited - block_first;  // of the block's first one
+            return block_first + (behind > count ? behind - count : 0) - before;
+        }
+        before += count;
+    }
+    return awaited - before;
+}
+
+Program ShorterPrograms::with(const std::vector<std::size_t>& turns) const {
+    const std::vector<Kept> kept = this->kept(turns);
+    const OfUnits left_out = this->left_out(turns);
     Program shorter;
-    shorter.trace = program.trace;
-    shorter.inputs_at = program.inputs_at, shorter.outputs_to = program.outputs_to;
-    shorter.dataflow = program.dataflow;
-    shorter.cores = program.cores;
-    shorter.compulsory_dram = program.compulsory_dram;
-    shorter.streams = program.streams;
-    const std::vector<bool> left = parts_left(parts, blocks, turns);
+    shorter.trace = program_.trace;
+    shorter.inputs_at = program_.inputs_at, shorter.outputs_to = program_.outputs_to;
+    shorter.dataflow = program_.dataflow;
+    shorter.cores = program_.cores;
+    shorter.compulsory_dram = program_.compulsory_dram;
+    shorter.streams = program_.streams;
+    const std::vector<bool> left = parts_left(turns);
     std::vector<std::int32_t> numbers;  // by part
     for (std::size_t part = 0; part < left.size(); ++part) {
         numbers.push_back(static_cast<std::int32_t>(shorter.layers.size()));
         if (!left[part]) continue;
-        LayerInfo& info = shorter.layers.emplace_back(program.layers[parts.layers[part]]);
+        LayerInfo& info = shorter.layers.emplace_back(program_.layers[parts_.layers[part]]);
         info.macs = 0;
-        if (part > 0 && parts.layers[part - 1] == parts.layers[part]) info.compulsory_dram = 0;
+        if (part > 0 && parts_.layers[part - 1] == parts_.layers[part]) info.compulsory_dram = 0;
     }
-    Writer writer(program, shorter);
-    for (std::size_t i = 0; i < program.commands.size(); ++i)
-        if (std::ranges::none_of(gaps, [i](const Gap& gap) { return gap.has(i); }))
-            writer.add(program.commands[i], numbers[part_of(program.commands[i], i, parts, blocks)], gaps);
+    Room room;
+    for (const auto& [begin, end] : kept)
+        for (std::size_t i = begin; i < end; ++i) room.add(program_.commands[i]);
+    room.make(shorter);
+    Works works(program_, shorter);
+    for (const auto& [begin, end] : kept)
+        for (std::size_t i = begin; i < end; ++i) {
+            Command command = program_.commands[i];
+            const std::size_t tokens = shorter.tokens.size();
+            for (std::uint32_t t = 0; t < command.token_count; ++t) {
+                const auto [unit, awaited] = program_.tokens[command.first_token + t];
+                shorter.tokens.push_back(
+                    {unit, unit < left_out.size() ? renumbered(awaited, left_out[unit]) : awaited});
+            }
+            command.first_token = static_cast<std::uint32_t>(tokens);
+            command.layer = numbers[part_of(command, i)];
+            command.work = works.add(command, shorter.layers[static_cast<std::size_t>(command.layer)]);
+            shorter.commands.push_back(command);
+        }
     return shorter;
+}
+
+Program shorten(const Program& program, const std::vector<RepeatedSteps>& blocks,
+                const std::vector<std::size_t>& turns) {
+    return ShorterPrograms(program, blocks).with(turns);
 }
 
 bool same_until(const Program& a, const Program& b, std::size_t commands) {
