@@ -37,6 +37,7 @@ systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_
     ALONE ${CMAKE_CURRENT_LIST_DIR}/collective_run_test.cpp
     DEPENDS systole_simt_chip systole_simt_spec systole_device)
 systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/catalogue_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/steady_steps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/tuned_sizes_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/conv_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/experts_plan_test.cpp

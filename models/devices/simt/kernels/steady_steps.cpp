@@ -8,15 +8,20 @@ namespace {
 
 /// Of a run, from when all CTAs are in their main loops until the first one leaves it.
 struct Window {
-    std::int64_t from = 0, until = Cycles::max().value();
+    std::int64_t from = 0, until = Sm::kNever;
 };
+
+/// When the CTA had issued so many steps and one; Sm::kNever: not yet.
+std::int64_t step_of(const Sm& sm, int cta, std::int64_t step) {
+    const auto& steps = sm.trace(static_cast<std::size_t>(cta)).steps;
+    return step < std::ssize(steps) ? steps[static_cast<std::size_t>(step)] : Sm::kNever;
+}
 
 Window steady_window(const Sm& sm, int ctas) {
     Window window;
     for (int cta = 0; cta < ctas; ++cta) {
-        const auto& steps = sm.trace(static_cast<std::size_t>(cta)).steps;
-        window.from = std::max(window.from, steps[kSteadyWarmUp]);
-        window.until = std::min(window.until, steps[kSteadySteps - 2]);
+        window.from = std::max(window.from, step_of(sm, cta, kSteadyWarmUp));
+        window.until = std::min(window.until, step_of(sm, cta, kSteadySteps - 2));
     }
     // Where the greedy scheduler lets a CTA run through before another begins there is none.
     if (window.from >= window.until) window.from = 0;
@@ -44,6 +49,17 @@ LostCycles times(double cycles, const LostCycles& share) {
 }
 
 }  // namespace
+
+// What issues from `until` on ends no step before it.
+void run_steady(Sm& sm, int ctas) {
+    constexpr std::int64_t kSome = 1000;  // cycles between two looks
+    while (!sm.finished() && sm.next_issue() < Sm::kNever) {
+        const std::int64_t until = steady_window(sm, ctas).until;
+        if (sm.next_issue() >= until && sm.accounted() >= until) return;
+        sm.advance(sm.next_issue() + kSome);
+    }
+    sm.run();
+}
 
 void take_alone(const Sm& sm, int sub_cores, CtaTiming& timing) {
     const Window window = steady_window(sm, 1);

@@ -12,6 +12,10 @@ namespace systole::simt {
 /// Steps of such a run: enough that its middle does not know its ends any more (tests/unit/simt).
 constexpr std::int64_t kSteadySteps = 24, kSteadyWarmUp = 8;
 
+/// Runs the CTAs that `sm` has, of kSteadySteps each, until all that is asked below is known: the first one
+/// leaves its main loop, and nothing of the time before is still to be accounted for.
+void run_steady(Sm& sm, int ctas);
+
 /// A step of a CTA that has the SM for itself.
 void take_alone(const Sm& sm, int sub_cores, CtaTiming& timing);
 /// A step of each of the CTAs that an SM holds: the tensor cores' share at work tells how many were done, as

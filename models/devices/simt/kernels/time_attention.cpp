@@ -165,7 +165,7 @@ std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const A
 
     Sm alone(sm, macs, memory_of(0));
     alone.launch(program, 0);
-    alone.run();
+    run_steady(alone, 1);
     take_alone(alone, sm.sub_cores, cta);
     if (!groups) cta.meet = asks_in_step(tile, alone.trace(0));
     if (tile.design == AttentionDesign::Specialized)
@@ -173,14 +173,14 @@ std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const A
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < cta.resident; ++i) full.launch(program, 0);
-    full.run();
+    run_steady(full, cta.resident);
     take_full(full, sm.sub_cores, cta);
 
     CtaTiming of_masked = cta;
     const CtaProgram masked_program = program_of({kSteadySteps, kSteadySteps});
     Sm masked(sm, macs, memory_of(0));
     masked.launch(masked_program, 0);
-    masked.run();
+    run_steady(masked, 1);
     take_alone(masked, sm.sub_cores, of_masked);
     timing.masked = std::max(0.0, of_masked.interval_alone - cta.interval_alone);
     return timing;

@@ -145,7 +145,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
 
     Sm alone(sm, macs, memory_of(0));
     alone.launch(program, 0);
-    alone.run();
+    run_steady(alone, 1);
     take_alone(alone, sm.sub_cores, timing);
     if (is_wmma(tile, issue))
         take_wmma_turns(tile, formats, sm, timing);
@@ -159,7 +159,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < timing.resident; ++i) full.launch(program, 0);
-    full.run();
+    run_steady(full, timing.resident);
     take_full(full, sm.sub_cores, timing);
     return timing;
 }

@@ -81,10 +81,12 @@ public:
 
     const CtaTrace& trace(std::size_t cta) const { return ctas_[cta].trace; }
     /// Cycles of all tensor cores in which they worked in [from, until), and what the others were lost to:
-    /// together sub_cores x (until - from). Only after run().
+    /// together sub_cores x (until - from). Only up to accounted(), or after run().
     std::int64_t busy(std::int64_t from, std::int64_t until) const;
     LostTime lost(std::int64_t from, std::int64_t until) const;
     std::int64_t instructions() const { return issued_; }
+    /// Up to here busy() and lost() stay what they are.
+    std::int64_t accounted() const;
 
 private:
     struct Mbarrier {

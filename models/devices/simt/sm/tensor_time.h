@@ -35,6 +35,9 @@ public:
     std::int64_t busy(std::int64_t from, std::int64_t until) const;
     void add_lost(std::int64_t from, std::int64_t until, LostTime& lost) const;
 
+    /// All before is accounted for.
+    std::int64_t covered() const { return pieces_.empty() ? 0 : pieces_.back().end; }
+
 private:
     struct Piece {
         std::int64_t end;
@@ -42,7 +45,6 @@ private:
     };
     static constexpr std::int8_t kAtWork = -1;
     void add(std::int64_t end, std::int8_t loss);
-    std::int64_t covered() const { return pieces_.empty() ? 0 : pieces_.back().end; }
 
     std::vector<Piece> pieces_;  // without gaps
 };
