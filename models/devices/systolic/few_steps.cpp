@@ -160,6 +160,9 @@ std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec
     const std::int64_t cycle = spec.memory.is_dram() ? address_cycle(spec.memory) : 1;
     std::vector<RepeatedSteps> blocks =
         in_turns(program, find_repeated_steps(program, kTurnsWorthReuse), cycle);
+    // A core that is ahead of others at the end of a block begins the next one without them: by how far, only
+    // all turns tell.
+    if (spec.cores > 1 && blocks.size() > 1) return {};
     const auto commands = [](const RepeatedSteps& block) { return block.end() - block.first; };
     std::ranges::stable_sort(blocks, std::greater(), commands);
     blocks.resize(std::min(blocks.size(), most));

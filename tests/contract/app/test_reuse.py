@@ -136,6 +136,25 @@ class Reuse(ProgramTest):
     DECODE = ("llama3_8b", *(word for setting in ("workload.kv_len=1024", "workload.layers=40", "run.launch=graph")
                              for word in ("--set", setting)))
 
+    def test_of_several_rounds_on_two_cores_all_steps_are_simulated(self):
+        """A core that is ahead at the end of a round of heads begins the next one without the other: 3.6 % once, for these."""
+        for heads, rounds, reused in ((8, 1, True), (16, 2, False)):
+            with self.subTest(heads=heads, rounds=rounds):
+                asked = ("op", "tpu_v4_chip", "attention", "q_len=1", f"kv_len={2097152 // heads}", f"heads={heads}", "head_dim=128", "cache=true",
+                         "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
+                few, whole = (json.loads(self.answer(*asked, "--set", f"run.reuse={reuse}"))["devices"][0] for reuse in ("on", "off"))
+                self.assertEqual(few["layers"][0]["reused"], reused)
+                self.assertLessEqual(abs(few["total"]["cycles"] - whole["total"]["cycles"]), whole["total"]["cycles"] / 1000)
+
+    def test_turns_of_several_cores_are_all_simulated(self):
+        """Where their operands lie decides how cores meet in the memory: some turns take several per cent longer."""
+        step = ("llama3_70b", *(word for setting in ("layers=32", "hidden=1024", "heads=8", "kv_heads=2", "ffn=3072", "kv_len=512", "vocabulary=32000")
+                                for word in ("--set", f"workload.{setting}")))
+        for settings, reused in (((), False), (("--set", "memory.kind=ideal"), True), (("--set", "core.count=1"), True)):
+            with self.subTest(settings=settings):
+                run = self.result("tpu_v2_chip", *settings, trace=step)
+                self.assertEqual(any(row["reused"] for row in run["layers"]), reused)
+
     def test_a_gpus_decode_step_is_taken_over_from_its_middle_layers(self):
         run, whole = self.compare_both("h100", trace=self.DECODE, cache=True)
         self.assertGreaterEqual(sum(row["reused"] for row in run["layers"]), len(run["layers"]) / 2)
