@@ -145,6 +145,14 @@ std::vector<RepeatedSteps> in_turns(const Program& program, const std::vector<Re
     return turns;
 }
 
+/// A core that is ahead of others at the end of a block begins the next one without them: by how far, only
+/// all turns tell.
+bool several_cores_work(const Program& program) {
+    return std::ranges::any_of(program.commands, [&](const Command& command) {
+        return core_of(command.unit) != core_of(program.commands.front().unit);
+    });
+}
+
 /// The longest blocks whose ends are not too uncertain; none if they are less than half of the program.
 std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec& spec) {
     const Int128 floor = floor_of(program, spec).value();
@@ -160,9 +168,7 @@ std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec
     const std::int64_t cycle = spec.memory.is_dram() ? address_cycle(spec.memory) : 1;
     std::vector<RepeatedSteps> blocks =
         in_turns(program, find_repeated_steps(program, kTurnsWorthReuse), cycle);
-    // A core that is ahead of others at the end of a block begins the next one without them: by how far, only
-    // all turns tell.
-    if (spec.cores > 1 && blocks.size() > 1) return {};
+    if (blocks.size() > 1 && several_cores_work(program)) return {};
     const auto commands = [](const RepeatedSteps& block) { return block.end() - block.first; };
     std::ranges::stable_sort(blocks, std::greater(), commands);
     blocks.resize(std::min(blocks.size(), most));
