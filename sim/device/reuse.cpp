@@ -14,10 +14,8 @@
 namespace systole {
 namespace {
 
-/// Turns that are simulated: the first; those that may stand for the ones left out, at first two; the
-/// last two.
+/// Turns that are simulated besides those that may stand for the ones left out: the first, and the last two.
 constexpr std::size_t kAround = 1 + kLastTurns;
-constexpr std::size_t kAtFirst = kAround + 2;
 /// Where turns differ by chance, as many as mostly tell their mean.
 constexpr std::size_t kSample = kAround + 8;
 /// Turns of blocks take as long that differ by at most one part in so many.
@@ -104,7 +102,8 @@ public:
 
 private:
     std::vector<std::size_t> turns_at_first() const {
-        const std::size_t at_first = rules_.differ == TurnsDiffer::ByChance ? kSample : kAtFirst;
+        const std::size_t at_first =
+            rules_.differ == TurnsDiffer::ByChance ? kSample : kAround + rules_.at_first;
         std::vector<std::size_t> turns;
         for (std::size_t b = 0; b < worth_it_.size(); ++b)
             turns.push_back(worth_it_[b] ? at_first : all_.blocks[b].turns);

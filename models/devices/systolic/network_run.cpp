@@ -82,6 +82,9 @@ bool cores_meet(const PlacedNetwork& network) {
     return network.cores > 1 && network.spec.memory.is_dram();
 }
 
+/// Each turn lies elsewhere in the memory, and a layer's time may go by that: two in a row agree by chance.
+constexpr std::size_t kTurnsAtFirst = 4;
+
 /// Nothing where equal turns are not to be reused, or do not come to agree within so many layers.
 std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunOptions& options,
                                         const LoweringOptions& how,
@@ -96,7 +99,8 @@ std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunO
         layers = std::max(layers, shorter.graph.layers.size());
         return run_shorter(shorter, network, options, how, marks, run);
     };
-    std::optional<DeviceResult> result = run_reusing(graph, run_one, {.most_layers = most_layers});
+    std::optional<DeviceResult> result =
+        run_reusing(graph, run_one, {.most_layers = most_layers, .at_first = kTurnsAtFirst});
     if (!result) return std::nullopt;
     run.outcome.result = std::move(*result);
     run.few_layers = layers;
