@@ -66,8 +66,8 @@ using RunSample = std::function<std::optional<MarkedRun>(
 struct ReuseRules {
     std::size_t most_layers = std::numeric_limits<std::size_t>::max();  ///< of all runs but the first
     TurnsDiffer differ = TurnsDiffer::InRounds;
-    /// Of the first run, InRounds: turns that may stand for those left out. Two tell enough where turns differ
-    /// by refreshes alone.
+    /// Of the first run, InRounds: turns that may stand for those left out. Two tell enough where turns
+    /// differ by refreshes alone.
     std::size_t at_first = 2;
 };
 
