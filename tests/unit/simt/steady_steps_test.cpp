@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
+#include "models/devices/simt/kernels/attention_program.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/kernels/wmma_program.h"
@@ -38,8 +39,21 @@ Seen seen(const CtaProgram& program, const SmSpec& sm, DType dtype, int resident
     return seen;
 }
 
+/// Before the CTAs have ended, and behind that.
+std::pair<Seen, Seen> seen_both(const CtaProgram& program, const SmSpec& sm, DType dtype, int resident) {
+    return {seen(program, sm, dtype, resident, false), seen(program, sm, dtype, resident, true)};
+}
+
 bool same(const LostCycles& a, const LostCycles& b) {
     return a.on_chip == b.on_chip && a.dependency == b.dependency && a.vector == b.vector;
+}
+
+void check_same(const CtaTiming& a, const CtaTiming& b) {
+    CHECK(a.interval_alone == b.interval_alone);
+    CHECK(a.interval_full == b.interval_full);
+    CHECK(a.busy == b.busy);
+    CHECK(same(a.lost_alone, b.lost_alone));
+    CHECK(same(a.lost_full, b.lost_full));
 }
 
 }  // namespace
@@ -60,13 +74,8 @@ TEST_CASE("A step takes what it takes in a whole run, and is known before its en
             const CtaProgram program = gemm_program(tile, formats, kSteadySteps, spec.sm);
             const int resident = occupancy(program, spec.sm, is_wmma(tile, issue));
             if (resident == 0) continue;
-            const Seen soon = seen(program, spec.sm, dtype, resident, false),
-                       late = seen(program, spec.sm, dtype, resident, true);
-            CHECK(soon.timing.interval_alone == late.timing.interval_alone);
-            CHECK(soon.timing.interval_full == late.timing.interval_full);
-            CHECK(soon.timing.busy == late.timing.busy);
-            CHECK(same(soon.timing.lost_alone, late.timing.lost_alone));
-            CHECK(same(soon.timing.lost_full, late.timing.lost_full));
+            const auto [soon, late] = seen_both(program, spec.sm, dtype, resident);
+            check_same(soon.timing, late.timing);
             early += soon.instructions;
             whole += late.instructions;
         }
@@ -74,6 +83,23 @@ TEST_CASE("A step takes what it takes in a whole run, and is known before its en
         CHECK(whole > 0);
         CHECK(early < whole);
     }
+}
+
+TEST_CASE("So does a step of attention") {
+    const AttentionTile warps{AttentionDesign::Tiled, 64, 128, 128, 4, 1, 64},
+        groups{AttentionDesign::Tiled, 128, 128, 128, 8, 2, 0};
+    for (const auto& [name, tile] :
+         {std::pair("a100", warps), std::pair("l40s", warps), std::pair("h100", groups)})
+        for (const std::int64_t masked : {std::int64_t{0}, kSteadySteps}) {
+            INFO(name << ", " << masked << " steps with a mask");
+            const SimtSpec spec = shipped_gpu(name);
+            const CtaProgram program = attention_program(tile, {}, {kSteadySteps, masked}, spec.sm);
+            const int resident = occupancy(program, spec.sm);
+            REQUIRE(resident > 0);
+            const auto [soon, late] = seen_both(program, spec.sm, DType::Bf16, resident);
+            check_same(soon.timing, late.timing);
+            CHECK(soon.instructions < late.instructions);
+        }
 }
 
 }  // namespace systole::simt

@@ -291,12 +291,6 @@ std::int64_t Sm::busy(std::int64_t from, std::int64_t until) const {
     return sum;
 }
 
-std::int64_t Sm::accounted() const {
-    std::int64_t until = kNever;
-    for (const SubCore& core : cores_) until = std::min(until, core.time.covered());
-    return until;
-}
-
 LostTime Sm::lost(std::int64_t from, std::int64_t until) const {
     LostTime lost{};
     for (const SubCore& core : cores_) core.time.add_lost(from, until, lost);

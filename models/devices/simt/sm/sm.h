@@ -10,6 +10,7 @@
 // It goes from issue to issue, never cycle by cycle.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -86,7 +87,11 @@ public:
     LostTime lost(std::int64_t from, std::int64_t until) const;
     std::int64_t instructions() const { return issued_; }
     /// Up to here busy() and lost() stay what they are.
-    std::int64_t accounted() const;
+    std::int64_t accounted() const {
+        std::int64_t until = kNever;
+        for (const SubCore& core : cores_) until = std::min(until, core.time.covered());
+        return until;
+    }
 
 private:
     struct Mbarrier {
