@@ -27,12 +27,20 @@ constexpr Ticks kLeast(250'000'000);
 /// Each block's ends are as uncertain as a refresh.
 constexpr std::size_t kMostBlocks = 8;
 
+/// These meet in the memory, now so and now otherwise, and a core that is ahead of others at the end of a
+/// block begins the next one without them: what a few turns tell is no measure of all.
+bool several_cores_work(const Program& program) {
+    return std::ranges::any_of(program.commands, [&](const Command& command) {
+        return core_of(command.unit) != core_of(program.commands.front().unit);
+    });
+}
+
 bool may_leave_out(const Program& program, const SystolicSpec& spec, const RunOptions& options) {
     // Slices of layers end in another order than the program has.
     const bool sliced = std::ranges::any_of(program.layers, [](const LayerInfo& l) { return l.slices > 1; });
-    return !sliced && options.protocol.reuse && options.timeline != WantTimeline::Yes &&
-           options.protocol.launch != Protocol::Launch::Stream && spec.mxu.engine != EngineKind::Grid &&
-           !spec.faults.utilization_less_one_cycle;
+    return !sliced && !several_cores_work(program) && options.protocol.reuse &&
+           options.timeline != WantTimeline::Yes && options.protocol.launch != Protocol::Launch::Stream &&
+           spec.mxu.engine != EngineKind::Grid && !spec.faults.utilization_less_one_cycle;
 }
 
 /// No machine with these peaks takes less for the whole program.
@@ -47,14 +55,6 @@ Ticks floor_of(const Program& program, const SystolicSpec& spec) {
     peaks.dram = spec.memory.peak();
     peaks.clock = spec.core_clock;
     return ClockDomain(spec.core_clock).after(Ticks(0), roofline(work, peaks).floor());
-}
-
-/// A core that is ahead of others at the end of a block begins the next one without them: by how far, only
-/// all turns tell.
-bool several_cores_work(const Program& program) {
-    return std::ranges::any_of(program.commands, [&](const Command& command) {
-        return core_of(command.unit) != core_of(program.commands.front().unit);
-    });
 }
 
 /// The longest blocks whose ends are not too uncertain; none if they are less than half of the program.
@@ -72,7 +72,6 @@ std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec
     const std::int64_t cycle = spec.memory.is_dram() ? address_cycle(spec.memory) : 1;
     std::vector<RepeatedSteps> blocks =
         in_turns(program, find_repeated_steps(program, kTurnsWorthReuse), cycle);
-    if (blocks.size() > 1 && several_cores_work(program)) return {};
     const auto commands = [](const RepeatedSteps& block) { return block.end() - block.first; };
     std::ranges::stable_sort(blocks, std::greater(), commands);
     blocks.resize(std::min(blocks.size(), most));

@@ -55,7 +55,7 @@ class Reuse(ProgramTest):
 
     def test_steps_of_a_long_product_are_taken_over_from_its_first_ones(self):
         """One layer of many equal steps, whose operands meet the same channels and banks in each."""
-        for device, sizes in (("tpu_v4", "m=65536 n=1024 k=1024"), ("tpu_v4_chip", "m=190734 n=4096 k=768"), ("tpu_v2", "m=81920 n=1024 k=1024")):
+        for device, sizes in (("tpu_v4", "m=65536 n=1024 k=1024"), ("tpu_v4", "m=190734 n=4096 k=768"), ("tpu_v2", "m=81920 n=1024 k=1024")):
             with self.subTest(device=device, sizes=sizes):
                 asked = ("op", device, "matmul", *sizes.split(), "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
                 few, whole = (json.loads(self.answer(*asked, "--set", f"run.reuse={reuse}"))["devices"][0] for reuse in ("on", "off"))
@@ -136,15 +136,14 @@ class Reuse(ProgramTest):
     DECODE = ("llama3_8b", *(word for setting in ("workload.kv_len=1024", "workload.layers=40", "run.launch=graph")
                              for word in ("--set", setting)))
 
-    def test_of_several_rounds_on_two_cores_all_steps_are_simulated(self):
-        """A core that is ahead at the end of a round of heads begins the next one without the other: 3.6 % once, for these."""
-        for heads, rounds, reused in ((8, 1, True), (16, 2, False)):
-            with self.subTest(heads=heads, rounds=rounds):
-                asked = ("op", "tpu_v4_chip", "attention", "q_len=1", f"kv_len={2097152 // heads}", f"heads={heads}", "head_dim=128", "cache=true",
-                         "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
-                few, whole = (json.loads(self.answer(*asked, "--set", f"run.reuse={reuse}"))["devices"][0] for reuse in ("on", "off"))
-                self.assertEqual(few["layers"][0]["reused"], reused)
-                self.assertLessEqual(abs(few["total"]["cycles"] - whole["total"]["cycles"]), whole["total"]["cycles"] / 1000)
+    def test_steps_of_several_cores_are_all_simulated(self):
+        """These meet in the memory by chance: sums were up to 4.4 % off, rounds of heads up to 9.3."""
+        for words in ("attention q_len=1 kv_len=131072 heads=16 head_dim=128 cache=true", "elementwise kind=add elements=788110178",
+                      "matmul m=190734 n=4096 k=768"):
+            with self.subTest(words=words):
+                for device, reused in (("tpu_v4_chip", False), ("tpu_v4", True)):
+                    run = json.loads(self.answer("op", device, *words.split(), "dtype=bf16", "--set", "placement.trials=1", "--format", "json"))
+                    self.assertEqual(run["devices"][0]["layers"][0]["reused"], reused)
 
     def test_turns_of_several_cores_are_all_simulated(self):
         """Where their operands lie decides how cores meet in the memory: some turns take several per cent longer."""
