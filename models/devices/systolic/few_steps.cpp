@@ -27,7 +27,7 @@ constexpr Ticks kLeast(250'000'000);
 /// Each block's ends are as uncertain as a refresh.
 constexpr std::size_t kMostBlocks = 8;
 
-/// These meet in the memory, now so and now otherwise, and a core that is ahead of others at the end of a
+/// Cores meet in the memory, now so and now otherwise, and one that is ahead of others at the end of a
 /// block begins the next one without them: what a few turns tell is no measure of all.
 bool several_cores_work(const Program& program) {
     return std::ranges::any_of(program.commands, [&](const Command& command) {
