@@ -118,9 +118,9 @@ std::string decoder_trace(const Decoder& d, const DecoderStep& step) {
     TraceWriter trace(d.name, d.about, params(d, step), step.serving, step.training, batch_of);
     write_embedding(trace, d, step);
     const std::int64_t sparse = d.sparse_layers();
-    if (sparse > 0 && sparse < d.layers)
-        write_layer(trace.repeat("dense_decoder", fmt::format("{}", d.layers - sparse)), d, step, false);
-    const std::string turns = sparse > 0 && sparse < d.layers ? fmt::format("{}", sparse) : "layers";
+    const std::int64_t dense = sparse > 0 ? d.layers - sparse : 0;
+    if (dense > 0) write_layer(trace.repeat("dense_decoder", fmt::format("{}", dense)), d, step, false);
+    const std::string turns = dense > 0 ? fmt::format("layers - {}", dense) : "layers";
     write_layer(trace.repeat("decoder", turns), d, step, sparse > 0);
     if (!step.trains())
         trace.layer("last_token", "op: slice, in: decoder, axis: 1, begin: q_len - 1, size: 1");

@@ -140,6 +140,19 @@ TEST_CASE("latents: the cache holds 576 numbers for a token, and queries meet it
     CHECK(tensor(graph, "decoder.25.gate.weights").shape == Shape{64, 2048, 1408});
 }
 
+TEST_CASE("fewer layers behind dense ones are fewer layers of experts") {
+    for (const std::int64_t layers : {2, 5, 27}) {
+        const Graph graph = step_of("deepseek_v2_lite", {{"layers", std::to_string(layers), {}}});
+        std::int64_t dense = 0, sparse = 0;
+        for (const Layer& layer : graph.layers) {
+            dense += layer.name.starts_with("dense_decoder.") && layer.name.ends_with(".gate") ? 1 : 0;
+            sparse += layer.name.starts_with("decoder.") && layer.name.ends_with(".gate") ? 1 : 0;
+        }
+        CHECK(dense == 1);
+        CHECK(sparse == layers - 1);
+    }
+}
+
 TEST_CASE("Whisper has the parameters that are published") {
     struct Size {
         std::int64_t width, layers, heads, parameters;
