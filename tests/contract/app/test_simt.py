@@ -375,9 +375,9 @@ outputs: [residual]
         self.assertIn("fp8", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "dtype=fp8"))
         self.assertIn("matmul with sparse weights is not run yet",
                       self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", "sparsity=2:4"))
-        self.assertIn("whose weights have scales of groups is not run yet ('fused: false' runs it",
+        self.assertIn("whose weights have scales of groups is not run yet by devices of kind simt; 'fused: false' runs it as two layers",
                       self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", "dtype_b=int4", "scales=group", "group=4"))
-        self.assertIn("operands of bf16 and fp8",
+        self.assertIn("matmul with inputs of bf16 and weights of fp8 is not run yet by devices of kind simt; expected one format of both",
                       self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", "dtype_b=fp8", "scales=channel"))
         self.assertIn("int4", self.refusal("op", "h200", "matmul", "m=8", "n=8", "k=8", "dtype=int4"))
         self.assertIn("memory", self.refusal("op", "l4", "matmul", "m=70000", "n=70000", "k=70000"))

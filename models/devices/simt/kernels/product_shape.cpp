@@ -78,6 +78,16 @@ void expect_blocks(const Layer& layer, DType dtype, const SimtSpec& spec) {
                        to_string(dtype), format.group, to_string(format.scale_dtype)));
 }
 
+[[noreturn]] void refuse_mixed(const Layer& layer, DType dtype, DType other) {
+    const bool attention = std::holds_alternative<Attention>(layer.op);
+    const char* const first = attention ? "queries" : "inputs";
+    const char* const second = attention ? "keys and values" : layer.weights ? "weights" : "a second operand";
+    refuse_kind(layer,
+                fmt::format("{} with {} of {} and {} of {}", op_name(layer), first, to_string(dtype), second,
+                            to_string(other)),
+                "expected one format of both");
+}
+
 }  // namespace
 
 TensorId second_operand(const Layer& layer) {
@@ -87,7 +97,7 @@ TensorId second_operand(const Layer& layer) {
 DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec) {
     const DType dtype = graph.tensors[layer.inputs.at(0)].dtype;
     if (const auto other = other_than(dtype, graph.tensors[second_operand(layer)].dtype))
-        refuse(layer, fmt::format("operands of {} and {}", to_string(dtype), to_string(*other)));
+        refuse_mixed(layer, dtype, *other);
     if (spec.macs_per_cycle(dtype) > 0) {
         expect_blocks(layer, dtype, spec);
         return dtype;

@@ -8,8 +8,10 @@
 
 namespace systole::simt {
 
-/// Throws UserError at the layer's mark: `what` is not run.
-[[noreturn]] void refuse(const Layer& layer, const std::string& what);
+/// Throws UserError at the layer's mark.
+[[noreturn]] void refuse(const Layer& layer, const std::string& why);
+/// The same: no device of this kind runs `what`; `instead`: what can be done, if anything.
+[[noreturn]] void refuse_kind(const Layer& layer, const std::string& what, const std::string& instead = "");
 
 /// The layer's attention, or the product of it that the layer is; null where it is none. Throws for what no
 /// kernel does.
