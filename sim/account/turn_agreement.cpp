@@ -17,9 +17,6 @@ namespace {
 constexpr std::int64_t kFineness = 2000;
 /// Of the time of turns at most one in so many may be the refreshes by which any such turns may differ.
 constexpr std::int64_t kRefreshFineness = 1000;
-/// A layer's end moves, as what is fetched ahead and stored behind does: by at most one in so many of a turn,
-/// which is how far shares of classes may be off.
-constexpr std::int64_t kLayerFineness = 200;
 /// Of fewer rounds nobody knows whether they agree by chance; …
 constexpr std::size_t kLeastRounds = 3;
 /// … or, where a refresh tells in them, whether turns will not slip by one: those that meet 9.47 refreshes
@@ -105,10 +102,10 @@ public:
     double deviation() const {
         return count_ < 2 ? 0 : std::sqrt(squares_ / static_cast<double>(count_ - 1));
     }
-    /// How many would tell the mean as well as is promised.
-    std::size_t wanted() const {
+    /// How many would tell the mean to one part in `promise`.
+    std::size_t wanted(std::int64_t promise) const {
         if (mean_ == 0) return kLeastSample;
-        const double share = deviation() / mean_ * static_cast<double>(promise(TurnsDiffer::ByChance));
+        const double share = deviation() / mean_ * static_cast<double>(promise);
         const double normal = doubt(std::numeric_limits<std::int32_t>::max()) * share;
         auto count = std::max(kLeastSample, static_cast<std::size_t>(std::ceil(normal * normal)));
         while (doubt(count) * share > std::sqrt(static_cast<double>(count))) ++count;
@@ -144,25 +141,25 @@ std::size_t settled(const TurnMarks& marks, std::size_t agreed) {
 /// Turns one after the other, from either end, and how many are wanted of what differs like those so far.
 class Wanted {
 public:
-    Wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how)
-        : result_(result), marks_(marks), jitter_(jitter), how_(how) {}
+    Wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, const TurnRule& rule)
+        : result_(result), marks_(marks), jitter_(jitter), rule_(rule) {}
 
     std::size_t with(std::size_t turn) {
         const Ticks time = time_of(marks_, turn);
-        if (how_ == TurnsDiffer::InRounds) {
+        if (rule_.differ == TurnsDiffer::InRounds) {
             times_.add(time);
             return times_.wanted(jitter_);
         }
         sample_.add(time.value());
         bytes_.add(memory_bytes(result_, marks_, turn).value());
-        return std::max(sample_.wanted(), bytes_.wanted());
+        return std::max(sample_.wanted(rule_.promise), bytes_.wanted(rule_.promise));
     }
 
 private:
     const DeviceResult& result_;
     const TurnMarks& marks_;
     const Ticks jitter_;
-    const TurnsDiffer how_;
+    const TurnRule rule_;
     TurnTimes times_;
     Sample sample_, bytes_;
 };
@@ -176,13 +173,14 @@ TurnMarks rounds_of(const TurnMarks& marks, std::size_t turns) {
 }
 
 /// Rounds of one turn, and longer ones of which at least two are marked.
-std::size_t longest_round(const TurnMarks& marks, TurnsDiffer how) {
-    if (how == TurnsDiffer::ByChance) return 1;
+std::size_t longest_round(const TurnMarks& marks, const TurnRule& rule) {
+    if (rule.differ == TurnsDiffer::ByChance) return 1;
     return std::clamp(turns_of(marks) / 2, std::size_t{1}, kLongestRound);
 }
 
-std::size_t rounds_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
-    Wanted wanted(result, marks, jitter, how);
+std::size_t rounds_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                          const TurnRule& rule) {
+    Wanted wanted(result, marks, jitter, rule);
     std::size_t enough = 0;
     for (std::size_t turn = 0; turn < turns_of(marks); ++turn) enough = wanted.with(turn);
     return enough;
@@ -212,20 +210,20 @@ Agreement best_round(std::size_t longest, Alike alike) {
 }
 
 /// By which layers of a turn may differ from those of another, at most.
-Ticks most_apart(const TurnMarks& rounds, std::size_t round, Ticks jitter) {
+Ticks most_apart(const TurnMarks& rounds, std::size_t round, Ticks jitter, const TurnRule& rule) {
     const auto turn = time_of(rounds, turns_of(rounds) - 1).value() / static_cast<std::int64_t>(round);
-    return 2 * jitter + Ticks(turn / kLayerFineness);
+    return 2 * jitter + Ticks(turn / rule.layers);
 }
 
 /// Layer by layer, turn `turn` does what the last one does, in about the same time.
 bool like_the_last(const DeviceResult& result, const TurnMarks& marks, std::size_t turn, Ticks most,
-                   TurnsDiffer how) {
+                   const TurnRule& rule) {
     const Mark &begin = marks[turn], &last = marks[turns_of(marks) - 1];
     const std::size_t count = marks[1].layers - marks[0].layers;
     SYSTOLE_CHECK(marks[turn + 1].layers == begin.layers + count, "turns of {} and {} layers", count,
                   marks[turn + 1].layers - begin.layers);
     for (std::size_t i = 0; i < count; ++i)
-        if (!rows_agree(result.layers[begin.layers + i], result.layers[last.layers + i], most, how))
+        if (!rows_agree(result.layers[begin.layers + i], result.layers[last.layers + i], most, rule.differ))
             return false;
     return true;
 }
@@ -234,32 +232,32 @@ bool like_the_last(const DeviceResult& result, const TurnMarks& marks, std::size
 Agreement by_refreshes(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                        const Refreshes& refreshes, std::size_t blocks) {
     const RefreshWindow window = refresh_window(marks, refreshes, blocks);
-    const Ticks most = most_apart(marks, 1, jitter);
+    const Ticks most = most_apart(marks, 1, jitter, kInRounds);
     for (std::size_t n = 1; n <= window.turns; ++n)
-        if (!like_the_last(result, marks, turns_of(marks) - n, most, TurnsDiffer::InRounds)) return {};
+        if (!like_the_last(result, marks, turns_of(marks) - n, most, kInRounds)) return {};
     return {window.turns, 1, window.off};
 }
 
 /// So many rounds, of the last ones, agree as turns have to: layers are held to the time of a turn.
 std::size_t rounds_that_agree(const DeviceResult& result, const TurnMarks& marks, std::size_t round,
-                              Ticks jitter, TurnsDiffer how) {
+                              Ticks jitter, const TurnRule& rule) {
     const std::size_t all = turns_of(marks);
-    const Ticks most = most_apart(marks, round, jitter);
-    Wanted wanted(result, marks, jitter, how);
+    const Ticks most = most_apart(marks, round, jitter, rule);
+    Wanted wanted(result, marks, jitter, rule);
     std::size_t agreed = 0;
     for (std::size_t n = 1; n <= all; ++n) {
-        if (!like_the_last(result, marks, all - n, most, how)) break;
+        if (!like_the_last(result, marks, all - n, most, rule)) break;
         const std::size_t enough = wanted.with(all - n);
         if (n > 1 && enough <= n) agreed = n;
     }
-    return how == TurnsDiffer::InRounds ? settled(marks, agreed) : agreed;
+    return rule.differ == TurnsDiffer::InRounds ? settled(marks, agreed) : agreed;
 }
 
 }  // namespace
 
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
-                             TurnsDiffer how) {
-    return rounds_that_agree(result, marks, 1, jitter, how);
+                             const TurnRule& rule) {
+    return rounds_that_agree(result, marks, 1, jitter, rule);
 }
 
 std::int64_t carrying(const Mark& mark) {
@@ -267,26 +265,26 @@ std::int64_t carrying(const Mark& mark) {
     return transfer == mark.memory_bus.end() ? 0 : transfer->clocks;
 }
 
-bool sample_suffices(const TurnMarks& marks) {
+bool sample_suffices(const TurnMarks& marks, const TurnRule& rule) {
     if (marks.empty() || std::ranges::find(kLooks, turns_of(marks)) == kLooks.end()) return false;
-    return sample_wanted(marks) <= turns_of(marks);
+    return sample_wanted(marks, rule) <= turns_of(marks);
 }
 
-std::size_t sample_wanted(const TurnMarks& marks) {
+std::size_t sample_wanted(const TurnMarks& marks, const TurnRule& rule) {
     Sample times, transfers;
     for (std::size_t turn = 0; turn < turns_of(marks); ++turn) {
         times.add(time_of(marks, turn).value());
         transfers.add(carrying(marks[turn + 1]) - carrying(marks[turn]));
     }
-    return std::max(times.wanted(), transfers.wanted());
+    return std::max(times.wanted(rule.promise), transfers.wanted(rule.promise));
 }
 
-Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how,
+Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, const TurnRule& rule,
                     const Refreshes& refreshes, std::size_t blocks) {
-    const Agreement rounds = best_round(longest_round(marks, how), [&](std::size_t round) {
-        return rounds_that_agree(result, rounds_of(marks, round), round, jitter, how);
+    const Agreement rounds = best_round(longest_round(marks, rule), [&](std::size_t round) {
+        return rounds_that_agree(result, rounds_of(marks, round), round, jitter, rule);
     });
-    if (rounds.turns > 0 || how == TurnsDiffer::ByChance) return rounds;
+    if (rounds.turns > 0 || rule.differ == TurnsDiffer::ByChance) return rounds;
     return by_refreshes(result, marks, jitter, refreshes, blocks);
 }
 
@@ -296,14 +294,14 @@ Agreement agreement_by_time(const TurnMarks& marks, Ticks jitter) {
         return time_of(rounds, turns_of(rounds) - 1) < kRefreshFineness * jitter ? kLeastShortRounds
                                                                                  : kLeastRounds;
     };
-    return best_round(longest_round(marks, TurnsDiffer::InRounds), [&](std::size_t round) {
+    return best_round(longest_round(marks, kInRounds), [&](std::size_t round) {
         const TurnMarks rounds = rounds_of(marks, round);
         return rounds_alike_in_time(rounds, fewest(rounds, round), jitter);
     });
 }
 
-Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t times, TurnsDiffer how) {
-    if (how == TurnsDiffer::ByChance) {
+Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t times, const TurnRule& rule) {
+    if (rule.differ == TurnsDiffer::ByChance) {
         Sample sample;
         for (std::size_t n = 1; n <= agreed.turns; ++n)
             sample.add(time_of(marks, turns_of(marks) - n).value());
@@ -322,16 +320,17 @@ Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t t
         static_cast<std::int64_t>(Int128{(rounds.most - rounds.least).value()} * left_out / rounds.turns));
 }
 
-std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
-    std::size_t wanted = rounds_wanted(result, marks, jitter, how);
-    for (std::size_t round = 2; round <= longest_round(marks, how); ++round)
-        wanted = std::min(wanted, round * rounds_wanted(result, rounds_of(marks, round), jitter, how));
+std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                         const TurnRule& rule) {
+    std::size_t wanted = rounds_wanted(result, marks, jitter, rule);
+    for (std::size_t round = 2; round <= longest_round(marks, rule); ++round)
+        wanted = std::min(wanted, round * rounds_wanted(result, rounds_of(marks, round), jitter, rule));
     return wanted;
 }
 
 std::size_t turns_wanted_by_time(const TurnMarks& marks, Ticks jitter) {
     std::size_t wanted = std::numeric_limits<std::size_t>::max();
-    for (std::size_t round = 1; round <= longest_round(marks, TurnsDiffer::InRounds); ++round) {
+    for (std::size_t round = 1; round <= longest_round(marks, kInRounds); ++round) {
         const TurnMarks rounds = rounds_of(marks, round);
         wanted = std::min(wanted, round * times_of(rounds, turns_of(rounds)).wanted(jitter));
     }

@@ -20,10 +20,20 @@ enum class TurnsDiffer {
     ByChance,  ///< what their addresses meet in a cache and in banks besides: each by itself
 };
 
-/// One part in so many of a run's time, and of the memory's bytes, may be wrong where turns stand for others.
-constexpr std::int64_t promise(TurnsDiffer how) {
-    return how == TurnsDiffer::InRounds ? 1000 : 500;
-}
+/// By what turns differ, and how well all of them are to be known from some.
+struct TurnRule {
+    TurnsDiffer differ = TurnsDiffer::InRounds;
+    /// One part in so many of a run's time, and of the memory's bytes, may be wrong where turns stand for
+    /// others.
+    std::int64_t promise = 1000;
+    /// A layer's end moves, as what is fetched ahead and stored behind does: by at most one part in so many
+    /// of a turn, which is how far shares of classes may be off.
+    std::int64_t layers = 200;
+};
+
+constexpr TurnRule kInRounds{TurnsDiffer::InRounds, 1000, 200};
+constexpr TurnRule kByChance{TurnsDiffer::ByChance, 500, 200};
+constexpr TurnRule kRoughly{TurnsDiffer::ByChance, 100, 10};
 
 /// How many of the turns, from the last one back, may stand for those that are left out; 0 if they may not.
 /// In all of them every layer has the MACs that it has in the last, and a time that differs by at most twice
@@ -47,7 +57,7 @@ constexpr std::int64_t promise(TurnsDiffer how) {
 /// each is held to 0.0221 instead of 0.05. Which layer finds a line in a cache, or writes one back, need not
 /// agree; all other bytes do.
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
-                             TurnsDiffer how = TurnsDiffer::InRounds);
+                             const TurnRule& rule = kInRounds);
 
 /// Clocks until then in which the memory's buses carried something, all together; 0 where nothing is known of
 /// them.
@@ -55,10 +65,10 @@ std::int64_t carrying(const Mark& mark);
 
 /// Turns that are still being simulated, marked one by one, are looked at when there are four, six and eight
 /// of them: whether they are such a sample of turns that differ by chance, as sample_wanted() has it.
-bool sample_suffices(const TurnMarks& marks);
+bool sample_suffices(const TurnMarks& marks, const TurnRule& rule = kByChance);
 /// So many of them would tell the mean if all differ by chance as these do, as far as times and the clocks
 /// tell in which the memory's buses carried something.
-std::size_t sample_wanted(const TurnMarks& marks);
+std::size_t sample_wanted(const TurnMarks& marks, const TurnRule& rule = kByChance);
 
 /// Of so many turns at most rounds are looked for.
 constexpr std::size_t kLongestRound = 4;
@@ -77,7 +87,7 @@ struct Agreement {
 /// stand for the others that tell of the most turns, of equals the shortest. Where rounds do not agree
 /// either, and it is known when the memory refreshes, a window of turns may (refresh_window(), `blocks`).
 Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
-                    TurnsDiffer how = TurnsDiffer::InRounds, const Refreshes& refreshes = {},
+                    const TurnRule& rule = kInRounds, const Refreshes& refreshes = {},
                     std::size_t blocks = 1);
 
 /// As above, of turns InRounds that are still being simulated and looked at again and again: as far as times
@@ -87,12 +97,12 @@ Agreement agreement_by_time(const TurnMarks& marks, Ticks jitter);
 
 /// By how much `times` turns may differ from what those that agreed say of them.
 Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t times,
-                  TurnsDiffer how = TurnsDiffer::InRounds);
+                  const TurnRule& rule = kInRounds);
 
 /// So many turns would have to differ as those between the marks do, alone or in rounds, to be taken; at
 /// least as many as ever are.
 std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
-                         TurnsDiffer how = TurnsDiffer::InRounds);
+                         const TurnRule& rule = kInRounds);
 
 /// As above, as far as times alone tell.
 std::size_t turns_wanted_by_time(const TurnMarks& marks, Ticks jitter);

@@ -48,7 +48,7 @@ Prepared prepare(const Library& library, const ExploredRun& run) {
         read_settings(run.settings, is_operator ? Protocol::of_op() : Protocol::of_run(), {run.device});
     LoadedDevice device = load_device(library, run.device, settings);
     RunOptions options{settings.protocol};
-    options.protocol.reuse = false;  // every turn is to be seen
+    options.protocol.reuse = Protocol::Reuse::Off;  // every turn is to be seen
     options.timeline = WantTimeline::Yes;
     if (is_operator) {
         refuse_workload(settings, "an operator has none");

@@ -37,10 +37,10 @@ void TimelineFile::write(const std::vector<TracedRun>& runs) const {
 }
 
 RunOptions for_timeline(RunOptions options, const Graph& graph) {
-    bool& reuse = options.protocol.reuse;
-    if (options.timeline != WantTimeline::Yes || !reuse || !may_reuse(graph)) return options;
+    Protocol& protocol = options.protocol;
+    if (options.timeline != WantTimeline::Yes || !protocol.reuses() || !may_reuse(graph)) return options;
     note(fmt::format("all turns of {} are simulated for the timeline (run.reuse=off)", graph.name));
-    reuse = false;
+    protocol.reuse = Protocol::Reuse::Off;
     return options;
 }
 

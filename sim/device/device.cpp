@@ -19,6 +19,18 @@ std::string name_of(Protocol::Launch launch) {
     return "";
 }
 
+std::string name_of(Protocol::Reuse reuse) {
+    switch (reuse) {
+        case Protocol::Reuse::Off:
+            return "off";
+        case Protocol::Reuse::On:
+            return "on";
+        case Protocol::Reuse::Rough:
+            return "rough";
+    }
+    return "";
+}
+
 }  // namespace
 
 std::string to_string(Protocol::Where where) {
@@ -39,7 +51,7 @@ std::vector<std::pair<std::string, std::string>> describe(const Protocol& protoc
         {"outputs_to", to_string(protocol.outputs_to)},
         {"launch", name_of(protocol.launch)},
         {"refresh_phase", format_time(protocol.refresh_phase)},
-        {"reuse", protocol.reuse ? "on" : "off"}};
+        {"reuse", name_of(protocol.reuse)}};
     if (protocol.repeat != 1) described.emplace_back("repeat", std::to_string(protocol.repeat));
     if (protocol.weight_copies != 1)
         described.emplace_back("weight_copies", protocol.weight_copies == Protocol::kEnoughCopies

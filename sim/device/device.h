@@ -23,12 +23,15 @@ namespace systole {
 struct Protocol {
     enum class Where { Host, Dram, OnChip };
     enum class Launch { None, Graph, Stream };
+    /// Whether equal turns of blocks, steps of a layer and CTAs need not all be simulated (reuse.h); Rough:
+    /// where turns of a network differ, a few of them tell the mean to 1 %.
+    enum class Reuse { Off, On, Rough };
     Where inputs_at = Where::Host;
     Where outputs_to = Where::Host;
     Launch launch = Launch::None;
     Ticks refresh_phase;  ///< since the last refresh of every DRAM channel
-    bool reuse = false;   ///< equal turns, steps of a layer and CTAs need not all be simulated (reuse.h)
-    int repeat = 1;       ///< times that everything is run, caches staying as they are; the last is reported
+    Reuse reuse = Reuse::Off;
+    int repeat = 1;  ///< times that everything is run, caches staying as they are; the last is reported
     /// Of a turn of `repeat`, times that the network is run, each with its own copy of the weights; the last
     /// is reported. kEnoughCopies: as many as a cache needs to have lost the first copy when it comes again.
     int weight_copies = 1;
@@ -43,10 +46,11 @@ struct Protocol {
     static constexpr int kMostTurns = 1'000'000;
     /// Whether the network runs once, and what is reported is the first run.
     bool runs_once() const { return repeat == 1 && weight_copies == 1; }
+    bool reuses() const { return reuse != Reuse::Off; }
 
     /// The protocol of `systole run` and of `systole op`.
-    static Protocol of_run() { return {Where::Host, Where::Host, Launch::None, Ticks(0), true}; }
-    static Protocol of_op() { return {Where::Dram, Where::Dram, Launch::None, Ticks(0), true}; }
+    static Protocol of_run() { return {Where::Host, Where::Host, Launch::None, Ticks(0), Reuse::On}; }
+    static Protocol of_op() { return {Where::Dram, Where::Dram, Launch::None, Ticks(0), Reuse::On}; }
 };
 
 /// "host", "dram", "onchip".

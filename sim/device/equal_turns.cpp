@@ -93,8 +93,8 @@ std::vector<TurnMarks> by_block(const std::vector<std::size_t>& marked, const st
     return marks;
 }
 
-Ticks doubt_of(const TurnMarks& marks, const Agreement& agreed, std::size_t times, TurnsDiffer how) {
-    return uncertainty(marks, agreed, times, how) + last_turns_differ(marks, agreed);
+Ticks doubt_of(const TurnMarks& marks, const Agreement& agreed, std::size_t times, const TurnRule& rule) {
+    return uncertainty(marks, agreed, times, rule) + last_turns_differ(marks, agreed);
 }
 
 Ticks doubt_of_ends(std::size_t blocks, Ticks jitter) {

@@ -53,7 +53,7 @@ std::vector<TurnMarks> by_block(const std::vector<std::size_t>& marked, const st
 /// By how much a run may be off whose last `times` turns of a block but kLastTurns are left out: those turns,
 /// and the last ones in their place.
 Ticks doubt_of(const TurnMarks& marks, const Agreement& agreed, std::size_t times,
-               TurnsDiffer how = TurnsDiffer::InRounds);
+               const TurnRule& rule = kInRounds);
 
 /// By how much it may be off for a refresh of `jitter` more or less at either end of what comes behind each
 /// of so many blocks: these are independent, so that together they count as the root of their number does.

@@ -83,7 +83,7 @@ bool GrowingTurns::enough(const TurnMarks& marks, const Agreement& agreed, std::
             .value();
     const Int128 time = Int128{(marks.back().time - marks.front().time).value()} *
                         static_cast<std::int64_t>(all) / static_cast<std::int64_t>(turns_of(marks));
-    return doubt * promise(TurnsDiffer::InRounds) <= time;
+    return doubt * kInRounds.promise <= time;
 }
 
 }  // namespace systole

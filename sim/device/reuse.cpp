@@ -16,8 +16,10 @@ namespace {
 
 /// Turns that are simulated besides those that may stand for the ones left out: the first, and the last two.
 constexpr std::size_t kAround = 1 + kLastTurns;
-/// Where turns differ by chance, as many as mostly tell their mean.
-constexpr std::size_t kSample = kAround + 8;
+/// In a first run two tell enough where turns differ by refreshes alone; …
+constexpr std::size_t kFew = 2;
+/// … where they differ by chance, so many mostly tell their mean.
+constexpr std::size_t kSample = 8;
 /// Turns of blocks take as long that differ by at most one part in so many.
 constexpr std::int64_t kAlike = 8;
 /// If those have not agreed, at least so many.
@@ -101,9 +103,10 @@ public:
     }
 
 private:
+    bool by_chance() const { return rules_.rule.differ == TurnsDiffer::ByChance; }
+
     std::vector<std::size_t> turns_at_first() const {
-        const std::size_t at_first =
-            rules_.differ == TurnsDiffer::ByChance ? kSample : kAround + rules_.at_first;
+        const std::size_t at_first = kAround + rules_.at_first.value_or(by_chance() ? kSample : kFew);
         std::vector<std::size_t> turns;
         for (std::size_t b = 0; b < worth_it_.size(); ++b)
             turns.push_back(worth_it_[b] ? at_first : all_.blocks[b].turns);
@@ -121,8 +124,7 @@ private:
             const std::size_t wanted = all_wanted[b];
             const bool cheap = wanted + spent[b] < all_.blocks[b].turns;
             const bool later = wanted + spent[b] + kThenAtMost < all_.blocks[b].turns;
-            const std::size_t short_ones =
-                rules_.differ == TurnsDiffer::InRounds ? of_short_turns(last.marks[b], last.run.jitter) : 0;
+            const std::size_t short_ones = by_chance() ? 0 : of_short_turns(last.marks[b], last.run.jitter);
             if (last.turns[b] < kThen && short_ones > kThenAtMost &&
                 short_ones + spent[b] < all_.blocks[b].turns)
                 turns[b] = short_ones;
@@ -150,8 +152,8 @@ private:
         };
         for (std::size_t b = 0; b < wanted.size(); ++b) {
             if (!worth_it_[b] || last.agreed[b].turns > 0) continue;
-            const std::size_t own = kAround + turns_wanted(last.run.checked.result, last.marks[b],
-                                                           last.run.jitter, rules_.differ);
+            const std::size_t own =
+                kAround + turns_wanted(last.run.checked.result, last.marks[b], last.run.jitter, rules_.rule);
             for (std::size_t other = 0; other < wanted.size(); ++other)
                 if (worth_it_[other] && std::abs(mean(other) - mean(b)) <= mean(b) / kAlike)
                     wanted[other] = std::max(wanted[other], own);
@@ -205,7 +207,7 @@ private:
         for (std::size_t b = 0; b < attempt.turns.size(); ++b)
             attempt.agreed.push_back(
                 worth_it_[b] ? agreement(attempt.run.checked.result, attempt.marks[b], attempt.run.jitter,
-                                         rules_.differ, attempt.run.refreshes,
+                                         rules_.rule, attempt.run.refreshes,
                                          static_cast<std::size_t>(std::ranges::count(worth_it_, true)))
                              : Agreement{});
         return attempt;
@@ -221,17 +223,18 @@ private:
     /// they may stand for no others.
     OtherTurns other_turns(const std::vector<std::size_t>& turns, Looks looks) const {
         const auto block = only_one();
-        if (rules_.differ != TurnsDiffer::ByChance || looks == Looks::No || !block)
+        if (!by_chance() || looks == Looks::No || !block)
             return [](const std::vector<Mark>&, bool) { return std::nullopt; };
         return [this, left = turns, block](const std::vector<Mark>& met,
                                            bool alike) mutable -> std::optional<TurnsLeft> {
             const std::size_t met_and_last = met.size() + kLastTurns, before = left[*block];
             if (!alike)
                 left[*block] = all_.blocks[*block].turns;
-            else if (sample_suffices(met))
+            else if (sample_suffices(met, rules_.rule))
                 left[*block] = met_and_last;
             else if (met_and_last == before)
-                left[*block] = std::clamp(kAround + sample_wanted(met), before, all_.blocks[*block].turns);
+                left[*block] =
+                    std::clamp(kAround + sample_wanted(met, rules_.rule), before, all_.blocks[*block].turns);
             return left[*block] == before ? std::nullopt : std::optional(with_turns(all_, left));
         };
     }
@@ -248,7 +251,7 @@ private:
     /// one turn tells nothing.
     bool borne_out(const Attempt& attempt, std::size_t block) const {
         const Agreement& agreed = attempt.agreed[block];
-        if (rules_.differ == TurnsDiffer::ByChance || agreed.round > 1) return true;
+        if (by_chance() || agreed.round > 1) return true;
         const TurnMarks& marks = attempt.marks[block];
         const std::size_t layers = all_.blocks[block].layers;
         const std::size_t behind = attempt.turns[block] - kLastTurns - marks.size();  // turns of no mark
@@ -260,7 +263,7 @@ private:
             least = std::min(least, time_of(marks, turn));
             most = std::max(most, time_of(marks, turn));
         }
-        const Ticks room = 2 * attempt.run.jitter + Ticks(most.value() / promise(rules_.differ));
+        const Ticks room = 2 * attempt.run.jitter + Ticks(most.value() / rules_.rule.promise);
         return least - room <= time && time <= most + room;
     }
 
@@ -290,7 +293,7 @@ private:
 
     /// Nothing that turns tell could make a run known as well as is promised if it is so short.
     bool long_enough(const Attempt& attempt) const {
-        return Int128{doubt_of_all_ends(attempt).value()} * promise(rules_.differ) <=
+        return Int128{doubt_of_all_ends(attempt).value()} * rules_.rule.promise <=
                time_of_all(attempt).value();
     }
 
@@ -300,10 +303,9 @@ private:
         Int128 doubt = doubt_of_all_ends(attempt).value();
         for (std::size_t b = 0; b < worth_it_.size(); ++b) {
             const std::size_t times = left_out(attempt, b);
-            if (times > 0)
-                doubt += doubt_of(attempt.marks[b], attempt.agreed[b], times, rules_.differ).value();
+            if (times > 0) doubt += doubt_of(attempt.marks[b], attempt.agreed[b], times, rules_.rule).value();
         }
-        return doubt * promise(rules_.differ) <= time_of_all(attempt).value();
+        return doubt * rules_.rule.promise <= time_of_all(attempt).value();
     }
 
     /// The result made as long as that of all turns. Nothing if the last ones of a round that is cut off
@@ -359,7 +361,7 @@ std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& ru
 }
 
 std::optional<DeviceResult> run_sampling(const Graph& graph, const std::vector<std::size_t>& joined,
-                                         const RunSample& run) {
+                                         const RunSample& run, const TurnRule& rule) {
     const RunAttempt attempt = [&](const std::vector<std::size_t>& turns,
                                    const std::vector<std::size_t>& marks, const OtherTurns& other) {
         const GoOnWith go_on_with = [&](const std::vector<Mark>& met, bool alike) -> std::optional<GoOn> {
@@ -368,7 +370,7 @@ std::optional<DeviceResult> run_sampling(const Graph& graph, const std::vector<s
         };
         return run(shorten(graph, turns), marks, go_on_with);
     };
-    return Reuse(turns_of(graph, joined), attempt, {.differ = TurnsDiffer::ByChance}).result();
+    return Reuse(turns_of(graph, joined), attempt, {.rule = rule}).result();
 }
 
 }  // namespace systole

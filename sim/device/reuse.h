@@ -65,10 +65,9 @@ using RunSample = std::function<std::optional<MarkedRun>(
 /// How far reuse may go.
 struct ReuseRules {
     std::size_t most_layers = std::numeric_limits<std::size_t>::max();  ///< of all runs but the first
-    TurnsDiffer differ = TurnsDiffer::InRounds;
-    /// Of the first run, InRounds: turns that may stand for those left out. Two tell enough where turns
-    /// differ by refreshes alone.
-    std::size_t at_first = 2;
+    TurnRule rule = kInRounds;
+    /// Of the first run: turns that may stand for those left out, if not as many as mostly tell enough.
+    std::optional<std::size_t> at_first = {};
 };
 
 /// The result of all turns by runs of fewer. Nothing if there is no block of kTurnsWorthReuse, if they do not
@@ -97,10 +96,10 @@ std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns&
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run,
                                         const ReuseRules& rules = {});
 
-/// As above, of turns that differ by chance: no more of them are simulated than tell the mean. Where all of
-/// one block are wanted for that, or its turns stand for no others, the result is of all. Marks are wanted
-/// after so many rows of the result, of `joined` layers each (turns_of()).
+/// As above, of turns that `rule` lets differ by chance: no more of them are simulated than tell the mean.
+/// Where all of one block are wanted for that, or its turns stand for no others, the result is of all. Marks
+/// are wanted after so many rows of the result, of `joined` layers each (turns_of()).
 std::optional<DeviceResult> run_sampling(const Graph& graph, const std::vector<std::size_t>& joined,
-                                         const RunSample& run);
+                                         const RunSample& run, const TurnRule& rule = kByChance);
 
 }  // namespace systole

@@ -68,8 +68,10 @@ def product(device, size, seconds=None):
     return Case(f"{size}^3 on {device}", ("op", device, "matmul", f"m={size}", f"n={size}", f"k={size}", f"dtype={dtype}"), seconds)
 
 
-def share(device, chips):
-    return Case(f"Llama 3 70B, a decode step, one of {chips} {device}", ("run", device, "{trace}"), 2,
+def share(device, chips, *settings):
+    set_so = "".join(f", {setting}" for setting in settings)
+    return Case(f"Llama 3 70B, a decode step, one of {chips} {device}{set_so}",
+                ("run", device, "{trace}", *(word for setting in settings for word in ("--set", setting))), 2,
                 trace=("llama3_70b", *DECODE, "--tensor-parallel", str(chips)))
 
 
@@ -85,7 +87,8 @@ CASES = [
          trace=("llama3_8b", "--phase", "prefill", "--context", "8192")),
     *(Case(f"Llama 3 70B, a decode step, on {device}", ("run", device, "llama3_70b"), 2) for device in
       ("h200", "b200", "gb200", "mi300x", "mi325x")),
-    share("tpu_v4_chip", 8), share("tpu_v5e", 16), share("tpu_v5p_chip", 4), share("tpu_v6e", 8), share("tpu_v7", 4),
+    share("tpu_v4_chip", 8), share("tpu_v5e", 16), share("tpu_v5p_chip", 4), share("tpu_v5p_chip", 4, "run.reuse=rough"),
+    share("tpu_v6e", 8), share("tpu_v7", 4),
     product("tpu_v4", 4096), product("h100", 4096, 0.3),
     *(product(device, 4096) for device in ("v100", "a100", "b200", "mi300x")),
     product("h100", 8192),

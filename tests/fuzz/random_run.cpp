@@ -67,13 +67,13 @@ void run_everything(const Device& device, const Graph& graph, const Protocol& pr
     expect_sound(whole.result, graph);
     const RunOutcome again = device.run(graph, {protocol});
     expect_sound(again.result, graph);
-    if (!protocol.reuse && to_json({again.result}) != to_json({whole.result}))
+    if (!protocol.reuses() && to_json({again.result}) != to_json({whole.result}))
         throw std::logic_error("a run differs from the same with a timeline");
     if (program.find("systole-program") == std::string::npos) return;  // of a kind that runs none
     Protocol once = protocol;
-    once.reuse = false;
+    once.reuse = Protocol::Reuse::Off;
     const DeviceResult lowered = device.run_program(program, "lowered", {once}).result;
-    if (!protocol.reuse && lowered.total.cycles != again.result.total.cycles)
+    if (!protocol.reuses() && lowered.total.cycles != again.result.total.cycles)
         throw std::logic_error("a program takes another time than what it was lowered from");
 }
 

@@ -86,7 +86,7 @@ Case random_case(Kind kind, std::uint64_t seed) {
     drawn.protocol = dice() % 2 == 0 ? Protocol::of_run() : Protocol::of_op();
     drawn.protocol.launch = static_cast<Protocol::Launch>(dice() % 3);
     drawn.protocol.refresh_phase = Ticks(between(dice, 0, 3'000'000));
-    drawn.protocol.reuse = false;
+    drawn.protocol.reuse = Protocol::Reuse::Off;
     return drawn;
 }
 

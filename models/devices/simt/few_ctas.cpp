@@ -101,7 +101,7 @@ std::optional<CtaTurns> cta_turns(const LayerPlan& layer, const SimtSpec& spec) 
 std::optional<DeviceResult> run_few_ctas(const ChipPlan& plan, const SimtSpec& spec,
                                          const RunOptions& options) {
     const Protocol& protocol = options.protocol;
-    if (!protocol.reuse || !protocol.runs_once() || options.timeline == WantTimeline::Yes ||
+    if (!protocol.reuses() || !protocol.runs_once() || options.timeline == WantTimeline::Yes ||
         spec.sm.engine == SmEngine::Warps || plan.layers.size() != 1)
         return std::nullopt;
     const std::optional<CtaTurns> turns = cta_turns(plan.layers.front(), spec);

@@ -25,7 +25,7 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
                                           const SimtSpec& spec, const RunOptions& options,
                                           KernelChooser& chooser) {
     const Protocol& protocol = options.protocol;
-    if (!protocol.reuse || !protocol.runs_once() || options.timeline == WantTimeline::Yes)
+    if (!protocol.reuses() || !protocol.runs_once() || options.timeline == WantTimeline::Yes)
         return std::nullopt;
     const auto plan_of = [&](const ShorterGraph& shorter) {
         return plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
@@ -50,7 +50,9 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
         run.alike = chip.sms.at_ease();
         return run;
     };
-    std::optional<DeviceResult> result = run_sampling(fused, layers_of_rows(fused, spec.kernels), run_one);
+    std::optional<DeviceResult> result =
+        run_sampling(fused, layers_of_rows(fused, spec.kernels), run_one,
+                     protocol.reuse == Protocol::Reuse::Rough ? kRoughly : kByChance);
     if (result) result->tensors = places(fused, placed.placements);
     return result;
 }

@@ -38,7 +38,7 @@ bool several_cores_work(const Program& program) {
 bool may_leave_out(const Program& program, const SystolicSpec& spec, const RunOptions& options) {
     // Slices of layers end in another order than the program has.
     const bool sliced = std::ranges::any_of(program.layers, [](const LayerInfo& l) { return l.slices > 1; });
-    return !sliced && !several_cores_work(program) && options.protocol.reuse &&
+    return !sliced && !several_cores_work(program) && options.protocol.reuses() &&
            options.timeline != WantTimeline::Yes && options.protocol.launch != Protocol::Launch::Stream &&
            spec.mxu.engine != EngineKind::Grid && !spec.faults.utilization_less_one_cycle;
 }
@@ -62,8 +62,7 @@ std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec
     const Int128 floor = floor_of(program, spec).value();
     // A run takes up to about twice as long as the floor says.
     const auto known = [&](std::size_t blocks) {
-        return Int128{doubt_of_ends(blocks, spec.memory.longest_refresh()).value()} *
-                   promise(TurnsDiffer::InRounds) <=
+        return Int128{doubt_of_ends(blocks, spec.memory.longest_refresh()).value()} * kInRounds.promise <=
                2 * floor;
     };
     std::size_t most = 0;
@@ -134,7 +133,7 @@ bool two_may_agree(const std::vector<RepeatedSteps>& blocks, Ticks jitter, Ticks
     std::size_t steps = 0;
     for (const RepeatedSteps& block : blocks) steps += block.steps;
     return Int128{4} * floor.value() >=
-           Int128{promise(TurnsDiffer::InRounds)} * jitter.value() * static_cast<std::int64_t>(steps);
+           Int128{kInRounds.promise} * jitter.value() * static_cast<std::int64_t>(steps);
 }
 
 GrowingRules rules_of(const Program& program, const std::vector<RepeatedSteps>& blocks,

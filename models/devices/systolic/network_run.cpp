@@ -90,7 +90,9 @@ std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunO
                                         const LoweringOptions& how,
                                         std::size_t most_layers = std::numeric_limits<std::size_t>::max()) {
     const Graph& graph = network.graph;
-    if (!options.protocol.reuse || cores_meet(network) || options.timeline == WantTimeline::Yes ||
+    const Protocol& protocol = options.protocol;
+    const bool roughly = protocol.reuse == Protocol::Reuse::Rough;
+    if (!protocol.reuses() || options.timeline == WantTimeline::Yes ||
         !turns_mapped_alike(graph, network.placements, network.mapping))
         return std::nullopt;
     NetworkRun run;
@@ -99,8 +101,13 @@ std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunO
         layers = std::max(layers, shorter.graph.layers.size());
         return run_shorter(shorter, network, options, how, marks, run);
     };
-    std::optional<DeviceResult> result =
-        run_reusing(graph, run_one, {.most_layers = most_layers, .at_first = kTurnsAtFirst});
+    const auto run_few = [&](const TurnRule& rule) {
+        return run_reusing(graph, run_one,
+                           {.most_layers = most_layers, .rule = rule, .at_first = kTurnsAtFirst});
+    };
+    std::optional<DeviceResult> result;
+    if (!cores_meet(network)) result = run_few(kInRounds);
+    if (!result && roughly) result = run_few(kRoughly);
     if (!result) return std::nullopt;
     run.outcome.result = std::move(*result);
     run.few_layers = layers;
@@ -197,8 +204,9 @@ TriedNetwork try_network(const PlacedNetwork& network, const RunOptions& options
         return tried;
     }
     const std::optional<std::size_t> few_layers = tried.fastest.few_layers;
-    // Where turns stand for others a run is known to a thousandth, either way.
-    const std::int64_t blur = few_layers ? time_of(tried.fastest).run / 500 : 0;
+    // Where turns stand for others a run is known to so much, either way.
+    const TurnRule& rule = options.protocol.reuse == Protocol::Reuse::Rough ? kRoughly : kInRounds;
+    const std::int64_t blur = few_layers ? 2 * time_of(tried.fastest).run / rule.promise : 0;
     const auto run = [&](const std::vector<std::size_t>& choice) -> std::optional<TrialTime> {
         LayerMappings mappings = mappings_of(network.graph, layers, choice);
         std::optional<NetworkRun> next = run_trial(network, untraced, mappings, few_layers);

@@ -154,6 +154,21 @@ class Reuse(ProgramTest):
                 run = self.result("tpu_v2_chip", *settings, trace=step)
                 self.assertEqual(any(row["reused"] for row in run["layers"]), reused)
 
+    def test_of_several_cores_few_turns_tell_roughly_what_all_take(self):
+        step = ("llama3_70b", *(word for setting in ("layers=40", "hidden=1024", "heads=8", "kv_heads=2", "ffn=2048", "kv_len=2048", "vocabulary=32000")
+                                for word in ("--set", f"workload.{setting}")))
+        run, whole = (self.result("tpu_v5p_chip", "--set", f"run.reuse={reuse}", trace=step) for reuse in ("rough", "on"))
+        self.assertFalse(any(row["reused"] for row in whole["layers"]))
+        self.assertGreater(sum(row["reused"] for row in run["layers"]), len(run["layers"]) / 2)
+        self.assertAlmostEqual(run["total"]["cycles"] / whole["total"]["cycles"], 1, delta=0.01)
+        self.assertEqual(run["total"]["bytes"], whole["total"]["bytes"])
+        self.assertEqual([row["name"] for row in run["layers"]], [row["name"] for row in whole["layers"]])
+        self.assertEqual(run["protocol"]["reuse"], "rough")
+
+    def test_on_one_core_rough_is_as_exact_where_turns_agree(self):
+        rough, on = (self.result("tpu_v4", "--set", f"run.reuse={reuse}") for reuse in ("rough", "on"))
+        self.assertEqual(rough["total"], on["total"])
+
     def test_a_gpus_decode_step_is_taken_over_from_its_middle_layers(self):
         run, whole = self.compare_both("h100", trace=self.DECODE, cache=True)
         self.assertGreaterEqual(sum(row["reused"] for row in run["layers"]), len(run["layers"]) / 2)
@@ -307,8 +322,10 @@ outputs: [head]
         self.assertFalse(any(row["reused"] for row in run["layers"]))
         self.assertEqual(run["total"], whole["total"])
 
-    def test_the_switch_is_on_or_off(self):
-        self.assertIn("reuse", self.refusal("run", "tpu_v4", *BERT, "--set", "run.reuse=perhaps"))
+    def test_the_switch_is_on_off_or_rough(self):
+        refusal = self.refusal("run", "tpu_v4", *BERT, "--set", "run.reuse=perhaps")
+        for word in ("reuse", "perhaps", "off, on, rough"):
+            self.assertIn(word, refusal)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ TEST_CASE("turns that stand for others are worth what they take on random machin
         INFO(to_string(drawn));
         try {
             const DeviceResult whole = run(drawn);
-            drawn.protocol.reuse = true;
+            drawn.protocol.reuse = Protocol::Reuse::On;
             const DeviceResult part = run(drawn);
             for (const ResultRow& row : whole.layers) CHECK(!row.reused);
             for (const ResultRow& row : part.layers) reused += row.reused ? 1 : 0;
@@ -126,9 +126,9 @@ TEST_CASE("steps of long layers are worth what they take on random machines, wit
         drawn.settings.emplace_back("placement.trials", "1");
         INFO(to_string(drawn));
         try {
-            drawn.protocol.reuse = false;
+            drawn.protocol.reuse = Protocol::Reuse::Off;
             const DeviceResult whole = run(drawn);
-            drawn.protocol.reuse = true;
+            drawn.protocol.reuse = Protocol::Reuse::On;
             const DeviceResult part = run(drawn);
             REQUIRE(part.layers.size() == 1);
             CHECK(!whole.layers[0].reused);

@@ -54,7 +54,7 @@ bool may_be_watched(config::Config config, const std::string& trace) {
 
 DeviceResult run(const Device& device, const std::string& trace, bool reuse,
                  Protocol protocol = Protocol::of_op()) {
-    protocol.reuse = reuse;
+    protocol.reuse = reuse ? Protocol::Reuse::On : Protocol::Reuse::Off;
     return device.run(build_trace(config::parse_yaml(trace, "one.yaml"), {}), {protocol}).result;
 }
 

@@ -47,8 +47,8 @@ Turns of(const std::vector<std::int64_t>& times) {
     return Turns(layers);
 }
 
-std::size_t agreed(const Turns& turns, std::int64_t jitter = 0, TurnsDiffer how = TurnsDiffer::InRounds) {
-    return turns_that_agree(turns.result, turns.marks, Ticks(jitter), how);
+std::size_t agreed(const Turns& turns, std::int64_t jitter = 0, const TurnRule& rule = kInRounds) {
+    return turns_that_agree(turns.result, turns.marks, Ticks(jitter), rule);
 }
 
 /// 997 and 1003, in turn: of n even, the mean is 1000 and the variance 9n/(n - 1).
@@ -127,9 +127,9 @@ TEST_CASE("of turns that agree the last half at least counts, as far as it tells
 }
 
 TEST_CASE("turns that differ by chance are a sample of four at least") {
-    CHECK(agreed(of(std::vector<std::int64_t>(3, 1000)), 0, TurnsDiffer::ByChance) == 0);
-    CHECK(agreed(of(std::vector<std::int64_t>(4, 1000)), 0, TurnsDiffer::ByChance) == 4);
-    CHECK(agreed(of(std::vector<std::int64_t>(7, 1000)), 0, TurnsDiffer::ByChance) == 7);
+    CHECK(agreed(of(std::vector<std::int64_t>(3, 1000)), 0, kByChance) == 0);
+    CHECK(agreed(of(std::vector<std::int64_t>(4, 1000)), 0, kByChance) == 4);
+    CHECK(agreed(of(std::vector<std::int64_t>(7, 1000)), 0, kByChance) == 7);
 }
 
 // Quantiles of Student's t by integration of its density: t(3) 4.3749, t(5) 3.2740, t(7) 2.9276, t(14) 2.573,
@@ -138,11 +138,11 @@ TEST_CASE("a sample tells the mean within a 500th in 19 of 20 cases, looked at t
     // Of eight, the deviation is sqrt(72 / 7) / 1000 * 500 = 1.604 of what is allowed: 16 turns would be
     // known to 2.5522 * 1.604 / 4 = 1.023 of it, 17 to 2.5341 * 1.604 / sqrt(17) = 0.986. Of eighteen it
     // is 1.543.
-    CHECK(agreed(of(to_and_fro(8)), 1, TurnsDiffer::ByChance) == 0);
-    CHECK(agreed(of(to_and_fro(18)), 1, TurnsDiffer::ByChance) == 18);
+    CHECK(agreed(of(to_and_fro(8)), 1, kByChance) == 0);
+    CHECK(agreed(of(to_and_fro(18)), 1, kByChance) == 18);
     const Turns eight = of(to_and_fro(8)), eighteen = of(to_and_fro(18));
-    CHECK(turns_wanted(eight.result, eight.marks, Ticks(1), TurnsDiffer::ByChance) == 17);
-    CHECK(turns_wanted(eighteen.result, eighteen.marks, Ticks(1), TurnsDiffer::ByChance) == 16);
+    CHECK(turns_wanted(eight.result, eight.marks, Ticks(1), kByChance) == 17);
+    CHECK(turns_wanted(eighteen.result, eighteen.marks, Ticks(1), kByChance) == 16);
 }
 
 TEST_CASE("a sample that grows is looked at when there are four turns, six and eight") {
@@ -179,6 +179,26 @@ TEST_CASE("a sample that grows is looked at when there are four turns, six and e
     CHECK_FALSE(carries(80));
 }
 
+TEST_CASE("a rough sample tells the mean within a 100th, and layers may trade a tenth of a turn") {
+    // Four turns, apart by 2d by turns, are known to 4.3749 d / sqrt(3) = 2.526 d, of 1,000 in 100,000.
+    const auto by_turns = [](std::int64_t d) {
+        return of({100'000 - d, 100'000 + d, 100'000 - d, 100'000 + d});
+    };
+    CHECK(agreed(by_turns(395), 0, kRoughly) == 4);
+    CHECK(agreed(by_turns(396), 0, kRoughly) == 0);
+    CHECK(sample_suffices(by_turns(395).marks, kRoughly));
+    CHECK_FALSE(sample_suffices(by_turns(396).marks, kRoughly));
+    const Turns apart = by_turns(396);
+    CHECK(sample_wanted(apart.marks, kRoughly) == 5);
+    CHECK(sample_wanted(apart.marks) > 20);
+    const auto trading = [](std::int64_t more) {
+        return Turns({{500, 500}, {500 + more, 500 - more}, {500, 500}, {500, 500}, {500, 500}});
+    };
+    CHECK(agreed(trading(100), 0, kRoughly) == 5);
+    CHECK(agreed(trading(101), 0, kRoughly) == 0);
+    CHECK(agreed(trading(6), 0, kByChance) == 0);
+}
+
 TEST_CASE("the bytes of the memory are a sample, too, read and written together") {
     Turns turns = of(std::vector<std::int64_t>(8, 1000));
     const std::vector<std::int64_t> bytes = to_and_fro(8);
@@ -186,8 +206,8 @@ TEST_CASE("the bytes of the memory are a sample, too, read and written together"
         turns.result.layers[i].dram_read = Bytes(400);
         turns.result.layers[i].dram_written = Bytes(bytes[i] - 400);
     }
-    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), TurnsDiffer::ByChance) == 17);
-    CHECK(agreed(turns, 0, TurnsDiffer::ByChance) == 0);
+    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), kByChance) == 17);
+    CHECK(agreed(turns, 0, kByChance) == 0);
 }
 
 TEST_CASE("what chance decides on need not agree layer by layer, all other bytes do") {
@@ -195,10 +215,10 @@ TEST_CASE("what chance decides on need not agree layer by layer, all other bytes
     turns.result.layers[2].movements[0].bytes += Bytes(64);
     turns.result.layers[3].movements.push_back(
         {Place::Scratchpad, Place::MemorySideCache, Operand::Outputs, Bytes(9)});
-    CHECK(agreed(turns, 0, TurnsDiffer::ByChance) == 6);
+    CHECK(agreed(turns, 0, kByChance) == 6);
     CHECK(agreed(turns) == 2);
     turns.result.layers[2].movements[1].bytes += Bytes(1);
-    CHECK(agreed(turns, 0, TurnsDiffer::ByChance) == 0);
+    CHECK(agreed(turns, 0, kByChance) == 0);
 }
 
 TEST_CASE("of two turns that differ too much so many would be needed") {
@@ -214,9 +234,9 @@ TEST_CASE("of two turns that differ too much so many would be needed") {
 }
 
 TEST_CASE("turns that do not agree one by one agree in the shortest rounds that do") {
-    const auto found = [](const std::vector<std::int64_t>& times, TurnsDiffer how = TurnsDiffer::InRounds) {
+    const auto found = [](const std::vector<std::int64_t>& times, const TurnRule& rule = kInRounds) {
         const Turns turns = of(times);
-        const Agreement agreed = agreement(turns.result, turns.marks, Ticks(0), how);
+        const Agreement agreed = agreement(turns.result, turns.marks, Ticks(0), rule);
         return std::pair(agreed.turns, agreed.round);
     };
     using Found = std::pair<std::size_t, std::size_t>;
@@ -232,7 +252,7 @@ TEST_CASE("turns that do not agree one by one agree in the shortest rounds that 
     CHECK(found({10'000, 10'040}) == Found(0, 1));
     CHECK(found({10'040, 10'000, 10'000, 10'000, 10'000, 10'040, 10'000, 10'000, 10'000, 10'000}).second !=
           5);
-    CHECK(found({10'000, 10'400, 10'000, 10'400, 10'000, 10'400}, TurnsDiffer::ByChance) == Found(0, 1));
+    CHECK(found({10'000, 10'400, 10'000, 10'400, 10'000, 10'400}, kByChance) == Found(0, 1));
 }
 
 TEST_CASE("layers of a round are held to those of the next, not to those of the next turn") {
@@ -255,7 +275,7 @@ TEST_CASE("as many turns are wanted as the rounds want that want the fewest") {
     // Turn by turn 4/1000 * 2000 = 8; rounds of two that agree, two: four turns.
     const Turns turns = of({998, 1002, 998, 1002, 998, 1002});
     CHECK(turns_wanted(turns.result, turns.marks, Ticks(0)) == 4);
-    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), TurnsDiffer::ByChance) > 4);
+    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), kByChance) > 4);
 }
 
 TEST_CASE("what turns do not show, a refresh more or less, asks for so many of them") {
@@ -275,8 +295,8 @@ TEST_CASE("turns left out are as uncertain as those that stand for them are apar
 TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the mean that stands for them") {
     // The deviation of four is sqrt(4 / 3); of five left out 4.3749 * sqrt(5 * 5 / 4 + 5) * 1.1547 = 16.9.
     const Turns turns = of({500, 999, 1001, 999, 1001});
-    CHECK(uncertainty(turns.marks, {4}, 5, TurnsDiffer::ByChance) == Ticks(16));
-    CHECK(uncertainty(turns.marks, {1}, 5, TurnsDiffer::ByChance) == Ticks(0));
+    CHECK(uncertainty(turns.marks, {4}, 5, kByChance) == Ticks(16));
+    CHECK(uncertainty(turns.marks, {1}, 5, kByChance) == Ticks(0));
 }
 
 TEST_CASE("turns that differ by refreshes agree as a window, if in all of it each does what the last does") {
@@ -291,7 +311,7 @@ TEST_CASE("turns that differ by refreshes agree as a window, if in all of it eac
         times.push_back(now - begin);
         const Turns turns = of(times);
         CHECK(agreement(turns.result, turns.marks, Ticks(260)).turns == 0);
-        agreed = agreement(turns.result, turns.marks, Ticks(260), TurnsDiffer::InRounds, refreshes);
+        agreed = agreement(turns.result, turns.marks, Ticks(260), kInRounds, refreshes);
     }
     REQUIRE(agreed.turns > 0);
     REQUIRE(agreed.off);
@@ -299,7 +319,7 @@ TEST_CASE("turns that differ by refreshes agree as a window, if in all of it eac
     Turns turns = of(times);
     CHECK(uncertainty(turns.marks, agreed, 3 * agreed.turns) == 3 * *agreed.off);
     turns.result.layers[times.size() - agreed.turns].macs += Macs(1);
-    CHECK(agreement(turns.result, turns.marks, Ticks(260), TurnsDiffer::InRounds, refreshes).turns == 0);
+    CHECK(agreement(turns.result, turns.marks, Ticks(260), kInRounds, refreshes).turns == 0);
 }
 
 TEST_CASE("while turns are simulated, half of them have to agree, and three rounds or eight") {

@@ -2,8 +2,10 @@
 // Reuse of blocks whose turns differ by chance, on a make-believe device.
 #include "sim/device/reuse.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
+#include <random>
 
 #include "sim/base/error.h"
 #include "tests/unit/device/pretence.h"
@@ -22,7 +24,7 @@ std::vector<std::size_t> each_layer(const Graph& graph) {
 
 TEST_CASE("behind a cache, bytes of the memory may move between layers") {
     const Graph graph = network(80);
-    const auto reused = [&](TurnsDiffer how, std::int64_t moved) {
+    const auto reused = [&](const TurnRule& rule, std::int64_t moved) {
         Pretence device{[](const std::string&) { return 1000; }};
         device.bytes_of = [=](const std::string& layer) -> std::int64_t {
             if (!layer.starts_with("block.")) return 50'000;
@@ -30,13 +32,13 @@ TEST_CASE("behind a cache, bytes of the memory may move between layers") {
             const std::int64_t turn = std::stoi(layer.substr(6)), more = turn * turn % 7 * moved;
             return layer.ends_with(".a") ? 50'000 + more : 50'000 - more;
         };
-        const auto result = run_reusing(graph, std::cref(device), {.differ = how});
+        const auto result = run_reusing(graph, std::cref(device), {.rule = rule});
         if (result) CHECK(result->total.dram_read == device.whole(graph).total.dram_read);
         return result.has_value();
     };
-    CHECK(reused(TurnsDiffer::ByChance, 10'000));
-    CHECK(reused(TurnsDiffer::InRounds, 0));
-    CHECK_FALSE(reused(TurnsDiffer::InRounds, 1));
+    CHECK(reused(kByChance, 10'000));
+    CHECK(reused(kInRounds, 0));
+    CHECK_FALSE(reused(kInRounds, 1));
 }
 
 TEST_CASE("turns that differ by chance are a sample, as large as what they differ by asks for") {
@@ -79,6 +81,31 @@ TEST_CASE("turns that differ by chance are a sample, as large as what they diffe
     }
     // Thousands: the run that was to have eleven goes on with all.
     CHECK(run(40'000, false) == std::pair(true, Runs{2 + 2 * 11, 2 + 2 * 400}));
+}
+
+TEST_CASE("a rough sample is as large as it takes to know all turns to a 100th") {
+    const Graph graph = network(400);
+    std::vector<std::size_t> largest;
+    for (const std::int64_t width : {1'000, 8'000}) {  // evenly spread around 100,000: 0.29 and 2.3 %
+        std::mt19937_64 dice(static_cast<std::uint64_t>(width));
+        std::vector<std::int64_t> turns(400);
+        for (std::int64_t& turn : turns)
+            turn = 50'000 - width / 2 + static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(width));
+        const Pretence device{[&](const std::string& layer) -> std::int64_t {
+            if (!layer.starts_with("block.") || !layer.ends_with(".a")) return 50'000;
+            return turns[static_cast<std::size_t>(std::stoi(layer.substr(6)))];
+        }};
+        const auto result = run_reusing(graph, std::cref(device), {.rule = kRoughly, .at_first = 4});
+        REQUIRE(result);
+        const Ticks whole = device.whole(graph).total.end;
+        CHECK(std::abs((result->total.end - whole).value()) <= whole.value() / 100);
+        CHECK(result->total.end != whole);
+        largest.push_back(std::ranges::max(device.layers_run));
+    }
+    CHECK(largest.front() == 2 + 2 * 7);
+    // (2.29 x 2.3 / 1)^2 = 28 turns.
+    CHECK(largest.back() > 2 + 2 * (3 + 14));
+    CHECK(largest.back() < 2 + 2 * (3 + 42));
 }
 
 TEST_CASE("a sample of turns that are equal makes the whole network's result") {
