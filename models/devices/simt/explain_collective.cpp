@@ -28,11 +28,12 @@ std::string parts(const CollectiveTime& time) {
         format_time(time.launch), time.kernel.steps(), time.kernel.steps() == 1 ? "" : "s",
         format_time(time.latency - time.launch), format_time(time.total - time.latency),
         format_time(time.total));
-    if (time.corrected)
+    if (time.corrected_by > 0)
         text += fmt::format(
-            "The library expects {}; measured bandwidths (collectives.measured) make it {:.2f} "
+            "The library expects {}; measured bandwidths{} (collectives.measured) make it {:.2f} "
             "times that.\n",
             format_time(time.by_library),
+            time.corrected_by == time.kernel.chips ? "" : fmt::format(" of {} chips", time.corrected_by),
             static_cast<double>(time.total.value()) / static_cast<double>(time.by_library.value()));
     return text;
 }

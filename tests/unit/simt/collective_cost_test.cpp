@@ -3,6 +3,7 @@
 #include "models/devices/simt/kernels/collective_cost.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include <algorithm>
 #include <string>
@@ -52,7 +53,7 @@ TEST_CASE("a large sum goes round rings in packets of 128 bytes", "[simt]") {
     CHECK(us(time.latency) == Approx(40.6));
     CHECK(us(time.total) == Approx(40.6 + 132.9716).epsilon(1e-6));
     CHECK(static_cast<double>(time.bus().value()) / 1e9 == Approx(169.152).epsilon(1e-5));
-    CHECK_FALSE(time.corrected);
+    CHECK(time.corrected_by == 0);
 }
 
 TEST_CASE("a small sum carries its flags, and costs little but its steps", "[simt]") {
@@ -119,12 +120,31 @@ TEST_CASE("what was measured at two sizes corrects the library between and beyon
     CHECK(expected(kMiB * 256) == Approx(8 * huge).epsilon(1e-6));
     CHECK(expected(Bytes(1024)) == Approx(2 * tiny).epsilon(1e-6));
     const CollectiveTime time = time_collective(spec, Kind::AllReduce, 4, kMiB);
-    CHECK(time.corrected);
+    CHECK(time.corrected_by == 4);
     CHECK(us(time.by_library) == Approx(small));
     CHECK(us(time.launch) == Approx(2 * 6.6));
-    // Nothing was measured of others.
-    CHECK_FALSE(time_collective(spec, Kind::AllReduce, 8, kMiB).corrected);
-    CHECK_FALSE(time_collective(spec, Kind::AllGather, 4, kMiB).corrected);
+    // Nothing was measured of other kinds.
+    CHECK(time_collective(spec, Kind::AllGather, 4, kMiB).corrected_by == 0);
+}
+
+TEST_CASE("a number of chips that was not measured is corrected as the nearest one", "[simt]") {
+    CollectivesSpec spec = by_library("a100");
+    const auto expected = [&](std::int64_t chips) {
+        return us(time_collective(spec, Kind::AllReduce, chips, kMiB).total);
+    };
+    std::map<std::int64_t, double> library;
+    for (const std::int64_t chips : {2, 3, 4, 6, 8}) library[chips] = expected(chips);
+    const auto row = [&](std::int64_t chips, double times) {
+        const double share = 2.0 * static_cast<double>(chips - 1) / static_cast<double>(chips);
+        const double rate = static_cast<double>(kMiB.value()) * share / (times * library[chips]) * 1e6;
+        return MeasuredCollective{
+            Kind::AllReduce, chips, {{kMiB, BytesPerSecond(static_cast<std::int64_t>(rate))}}};
+    };
+    spec.measured = {row(2, 3), row(8, 2)};
+    for (const auto& [chips, times] : std::map<std::int64_t, double>{{2, 3}, {3, 3}, {6, 2}, {8, 2}})
+        CHECK(expected(chips) == Approx(times * library[chips]).epsilon(1e-6));
+    CHECK(expected(4) == Approx(3 * library[4]).epsilon(1e-6));  // as near to both: the fewer
+    CHECK(time_collective(spec, Kind::AllReduce, 6, kMiB).corrected_by == 8);
 }
 
 TEST_CASE("each algorithm sends and receives what it has to", "[simt]") {

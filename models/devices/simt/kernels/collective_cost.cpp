@@ -134,11 +134,22 @@ double error_at(const CollectivesSpec& spec, const MeasuredCollective& row,
     return measured / (static_cast<double>(expected.value()) / static_cast<double>(kTicksPerSecond));
 }
 
+/// What was measured of such a collective of so many chips, or of the nearest number of them; null if nothing
+/// was.
+const MeasuredCollective* nearest_row(const CollectivesSpec& spec, Kind kind, std::int64_t chips) {
+    const auto apart = [&](const MeasuredCollective& row) {
+        return std::abs(std::log(static_cast<double>(row.chips) / static_cast<double>(chips)));
+    };
+    const MeasuredCollective* nearest = nullptr;
+    for (const MeasuredCollective& row : spec.measured)
+        if (row.kind == kind && !row.points.empty() && (nearest == nullptr || apart(row) < apart(*nearest)))
+            nearest = &row;
+    return nearest;
+}
+
 std::optional<double> correction(const CollectivesSpec& spec, Kind kind, std::int64_t chips, Bytes message) {
-    const auto row = std::find_if(spec.measured.begin(), spec.measured.end(), [&](const auto& one) {
-        return one.kind == kind && one.chips == chips && !one.points.empty();
-    });
-    if (row == spec.measured.end()) return std::nullopt;
+    const MeasuredCollective* const row = nearest_row(spec, kind, chips);
+    if (row == nullptr) return std::nullopt;
     const auto& points = row->points;
     const auto above = std::find_if(points.begin(), points.end(),
                                     [&](const auto& point) { return point.message >= message; });
@@ -174,7 +185,7 @@ CollectiveTime time_collective(const CollectivesSpec& spec, Kind kind, std::int6
     CollectiveTime time = weigh_collective(spec, kind, chips, message).front();
     const std::optional<double> factor = correction(spec, kind, chips, message);
     if (!factor) return time;
-    time.corrected = true;
+    time.corrected_by = nearest_row(spec, kind, chips)->chips;
     time.launch = scaled(time.launch, *factor);
     time.latency = scaled(time.latency, *factor);
     time.total = std::max(time.latency, scaled(time.total, *factor));
