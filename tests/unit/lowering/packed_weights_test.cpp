@@ -143,7 +143,13 @@ TEST_CASE("A scale of the whole or of a column costs a multiplication where resu
 TEST_CASE("Weights that a machine cannot take are refused with the reason") {
     SystolicSpec spec = test::small_machine(1);
     CHECK_THAT(message_of(matmul({{"dtype_b", "int4"}}), spec),
-               Catch::Contains("layer 'matmul': no matrix unit takes dtype 'int4'"));
+               Catch::Contains("layer 'matmul': its weights must be converted from int4 to bf16"));
+    // Arrays that take both formats, one at a time, are no faster for having nothing that converts.
+    CHECK_THAT(message_of(matmul({{"dtype_b", "int8"}}), spec),
+               Catch::Contains("must be converted from int8 to bf16"));
+    SystolicSpec pairs = spec;
+    pairs.mxu.mixed_rate[{DType::Bf16, DType::Int8}] = {1};
+    CHECK(message_of(matmul({{"dtype_b", "int8"}}), pairs) == "fine");
     CHECK_THAT(message_of(matmul({{"scales", "group"}, {"group", "4"}}), spec),
                Catch::Contains("must be multiplied by their groups' scales"));
     CHECK_THAT(message_of(matmul({{"sparsity", "1:4"}}), spec),

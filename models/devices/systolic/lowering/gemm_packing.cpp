@@ -16,11 +16,9 @@ std::string needed(const Workspace& workspace, const GemmProblem& p) {
     if (p.format.scales == Scales::Group) return "multiplied by their groups' scales";
     if (p.format.sparse() && p.sparsity == 1)
         return fmt::format("filled up with the zeros that {}:{} leaves out", p.format.kept, p.format.of);
-    // Two formats go into the arrays where they have a rate of their own, or where nothing converts.
-    const MxuSpec& mxu = workspace.spec.mxu;
-    const bool converts = mxu.unpack > 0 && !mxu.mixed_rate.contains({input, dtype}) &&
-                          bits_of(dtype) <= bits_of(input) && (is_floating(input) || !is_floating(dtype));
-    return dtype != input && converts
+    // Two formats go into the arrays where they have a rate of their own, or where neither becomes the other.
+    const bool can_be = bits_of(dtype) <= bits_of(input) && (is_floating(input) || !is_floating(dtype));
+    return dtype != input && can_be && !workspace.spec.mxu.mixed_rate.contains({input, dtype})
                ? fmt::format("converted from {} to {}", to_string(dtype), to_string(input))
                : "";
 }
