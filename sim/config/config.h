@@ -120,6 +120,8 @@ public:
     bool has(std::string_view key) const;
     /// Whether --set gives `key`, as a value.
     bool is_set(std::string_view key) const;
+    /// Whether a nearer document gives `key` than `other`, or --set does: not who wrote the other.
+    bool is_nearer(std::string_view key, std::string_view other) const;
     Section section(std::string_view key) const;
     const std::string& path() const { return path_; }
     /// Records a mistake at `key` (a cross-check between values, say), at the place where its value was
@@ -194,6 +196,7 @@ private:
         bool is_broken = false;          ///< written without a usable value; the complaint is made
         bool was_read = false;
         std::size_t order = 0;  ///< among the keys, by first appearance
+        std::size_t depth = 0;  ///< documents from the outermost to the one that gives it; 0: --set
     };
     /// Paths sort so that everything below "a" lies from "a." to "a/", which follows '.' in ASCII.
     using Leaves = std::map<std::string, Leaf, std::less<>>;

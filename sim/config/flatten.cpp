@@ -126,6 +126,7 @@ private:
     void value(const YamlNode& node, const std::string& path, Leaf leaf) {
         leaf.entry.path = path;
         leaf.entry.where = node.where;
+        leaf.depth = chain_.size();
         const auto refuse = [&](std::string_view what) {
             config_.complain(node.where, fmt::format("{}: {}", path, what));
         };

@@ -271,6 +271,12 @@ bool Section::is_set(std::string_view key) const {
     return leaf != config_->leaves_.end() && leaf->second.entry.origin == Origin::CommandLine;
 }
 
+bool Section::is_nearer(std::string_view key, std::string_view other) const {
+    const auto one = config_->leaves_.find(path_of(key)), two = config_->leaves_.find(path_of(other));
+    return one != config_->leaves_.end() && two != config_->leaves_.end() &&
+           one->second.depth < two->second.depth;
+}
+
 Section Section::section(std::string_view key) const {
     return Section(*config_, path_of(key));
 }

@@ -40,6 +40,8 @@ std::string date_of(config::Section& cost, const std::string& key) {
     const std::string on = key + "_on";
     const bool tried = cost.is_set(key) && !cost.is_set(on);
     if (tried && !cost.has(on)) return "";
+    if (!tried && !cost.is_set(on) && cost.is_nearer(key, on))
+        cost.fail(key, fmt::format("its date, '{}', is another price's; expected one beside it", on));
     const std::string date = cost.text(on, fmt::format("when {} was asked", key));
     if (!date.empty() && !is_date(date)) cost.fail(on, fmt::format("'{}' is not {}", date, kDate));
     return tried ? "" : date;

@@ -87,6 +87,12 @@ TEST_CASE("a section that names a preset has no inherited price", "[cost]") {
     };
     CHECK(extended("").rent.has_value());
     CHECK_FALSE(extended("cost: {preset: somewhere}\n").rent.has_value());
+    CHECK(extended("cost: {rent: 1 USD/h, rent_on: 2026-01}\n").rent->origin.on == "2026-01");
+    // The date of the price that it stands for is not its own.
+    CHECK_THROWS_WITH(
+        extended("cost: {rent: 1 USD/h}\n"),
+        Contains("d.yaml:3:14: ") && Contains("cost.rent: its date, 'rent_on', is another price's"));
+    CHECK(extended("cost: {rent_on: 2026-01}\n").rent->origin.on == "2026-01");  // it is the same then
 }
 
 TEST_CASE("prices that are none are refused at their keys", "[cost]") {

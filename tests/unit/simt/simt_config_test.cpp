@@ -269,6 +269,7 @@ TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {
         {"l2: {dirty: 1025 GiB}", "l2.dirty"},
         {"l2: {dirty: 12}", "unit"},
         {"l2: {usable: 41 MiB}", "42991616 bytes, more than the capacity of 41943040"},
+        {"l2: {capacity: 80 MiB}", "l2.capacity: 'usable', 28.00 MB, is of another capacity"},
         {"l2: {line: 96 B}", "96 bytes, expected a power of two"},
         {"l2: {sector: 24 B}", "24 bytes, expected a power of two"},
         {"l2: {sector: 256 B}", "256 bytes, expected a part of the line of 128"},
@@ -283,6 +284,8 @@ TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {
         {"l2: {latency: 0}", "l2.latency"},
         {"l2: {memory_latency: 100001}", "l2.memory_latency"},
     });
+    CHECK(complaint_about("l2: {capacity: 80 MiB, usable: 60 MiB}").empty());
+    CHECK(complaint_about("l2: {usable: 20 MiB}").empty());
 }
 
 TEST_CASE("a chip of several dies, and the cache behind their L2s, are read as they are written", "[simt]") {

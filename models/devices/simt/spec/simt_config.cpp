@@ -14,6 +14,7 @@
 #include "models/link/dma_config.h"
 #include "models/link/host_link_config.h"
 #include "models/memory/config/dram_config.h"
+#include "sim/base/text.h"
 
 namespace systole::simt {
 namespace {
@@ -111,7 +112,11 @@ L2Spec read_cache(Section l2, const PortKeys& ports) {
                           {0, kLargestL2});
     spec.ways =
         static_cast<int>(l2.count("ways", "lines of a set; 0: one set, all of the L2", {0, kMostWays}));
-    if (spec.usable > spec.capacity)
+    if (l2.is_nearer("capacity", "usable"))
+        l2.fail("capacity", fmt::format("'usable', {}, is of another capacity; expected one beside it: only "
+                                        "what a working set can occupy decides on times",
+                                        format_bytes(spec.usable)));
+    else if (spec.usable > spec.capacity)
         l2.fail("usable", fmt::format("{} bytes, more than the capacity of {}", spec.usable.value(),
                                       spec.capacity.value()));
     read_lines(l2, spec);
