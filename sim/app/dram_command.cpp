@@ -69,6 +69,7 @@ DriveOptions read_options(const Arguments& arguments) {
 struct Traffic {
     std::string name;  ///< of the trace, without its folder, or of the pattern
     std::unique_ptr<RequestSource> source;
+    SourceMark where = {};  ///< where a trace begins
 };
 
 Traffic open_traffic(const Arguments& arguments, const DramSpec& memory) {
@@ -86,7 +87,8 @@ Traffic open_traffic(const Arguments& arguments, const DramSpec& memory) {
     const std::string& path = arguments.at(1);
     return {std::filesystem::path(path).filename().string(),
             std::make_unique<RequestReader>(path, memory.burst_bytes, memory.capacity(),
-                                            ClockDomain(memory.clock).at_or_before(memory.longest_run()))};
+                                            ClockDomain(memory.clock).at_or_before(memory.longest_run())),
+            {path, 1, 1}};
 }
 
 /// Where the answer, the requests and their latencies go besides the standard output.
@@ -154,7 +156,8 @@ DramReport play(const LoadedMemory& memory, Traffic& traffic, DriveOptions optio
     if (outputs.trace) recorded.emplace(counted, *outputs.trace);
     RequestSource& source = recorded ? static_cast<RequestSource&>(*recorded) : counted;
     report.result = drive(system, source, options, latency_listener(outputs.latencies.get()));
-    if (report.result.requests() == 0) throw UserError(fmt::format("'{}' holds no requests", traffic.name));
+    if (report.result.requests() == 0)
+        throw UserError(traffic.where, fmt::format("'{}' holds no requests", traffic.name));
     for (int bus = 0; bus < system.buses(); ++bus)
         report.buses.push_back({system.stats(bus), system.account(bus, report.result.cycles)});
     for (const DramReport::Bus& bus : report.buses)

@@ -156,7 +156,10 @@ fs::path Library::resolve(Shelf shelf, const std::string& reference) const {
 config::Config::Resolver Library::resolver() const {
     return [library = *this](const std::string& name, const SourceMark& where) {
         if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
-            const fs::path file = fs::path(where.file).parent_path() / name;
+            // "./b.yaml" is b.yaml: what is read twice is known by its name.
+            fs::path file = fs::path(where.file).parent_path();
+            for (const fs::path& part : fs::path(name))
+                if (part != ".") file /= part;
             if (std::error_code ignored; !fs::exists(file, ignored))
                 throw UserError(where, fmt::format("there is no file '{}'", file.string()));
             return config::load_yaml(file);

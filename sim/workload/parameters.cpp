@@ -32,6 +32,12 @@ bool is_negative_number(std::string_view text) {
     return text.size() > 1 && text.front() == '-' && std::ranges::all_of(text.substr(1), is_digit);
 }
 
+/// "1e3", "2.5": meant as a number, and none.
+bool is_like_number(std::string_view text) {
+    return !text.empty() && is_digit(text.front()) &&
+           std::ranges::all_of(text, [](char c) { return is_digit(c) || is_letter(c) || c == '.'; });
+}
+
 const TraceOverride* last_override(const std::vector<TraceOverride>& overrides, std::string_view name) {
     const TraceOverride* found = nullptr;
     for (const TraceOverride& candidate : overrides)
@@ -115,6 +121,8 @@ std::optional<std::int64_t> Parameters::integer(const YamlNode& node, std::strin
         if (value >= low && value <= kMaxInteger) return value;
         return fail(fmt::format("{} must be {} … {}, not {}", what, low, with_thousands(kMaxInteger), value));
     } catch (const ExpressionError& error) {
+        if (is_like_number(node.scalar))
+            return fail(fmt::format("{}: '{}' is not a plain whole number", what, excerpt(node.scalar)));
         return fail(
             fmt::format("{} must be an integer, not '{}': {}", what, excerpt(node.scalar), error.what()));
     }

@@ -102,6 +102,13 @@ class Names(ProgramTest):
         for path in (f"{DEVICE}.yaml", f"./{DEVICE}.yaml", str(self.directory / f"{DEVICE}.yaml")):
             self.assertEqual(self.answer("run", path, TRACE, "--format", "json"), by_name)
 
+    def test_a_circle_of_documents_is_one_however_they_are_written(self):
+        (self.directory / "round").mkdir()
+        self.write("round/a.yaml", "device: A\nextends: ./b.yaml\n")
+        self.write("round/b.yaml", "device: B\nextends: ./././a.yaml\n")
+        self.assertIn("round/b.yaml:2:10: error: 'extends: ./././a.yaml' leads in a circle: round/a.yaml -> round/b.yaml -> round/a.yaml",
+                      self.refusal("show", "device", "round/a.yaml"))
+
     def test_a_relative_extends_starts_at_the_document(self):
         (self.directory / "base").mkdir()
         shutil.copy(HOME / f"configs/devices/{DEVICE}.yaml", self.directory / "base" / "machine.yaml")

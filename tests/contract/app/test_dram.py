@@ -257,7 +257,7 @@ class Refusals(DramTest):
         self.assertIn("damaged", self.refusal("dram", MEMORY, "cut.gz"))
 
     def test_files_that_hold_no_trace_are_refused(self):
-        self.assertIn("holds no requests", self.refused(""))
+        self.assertIn("holds no requests", self.refused("", "1:1"))
         self.assertIn("holds no requests", self.refused("# nothing\n\n"))
         self.assertIn("more than 4096 characters", self.refused("0 R " + "0" * 9000 + "\n", "1:"))
         self.assertIn("cannot read", self.refusal("dram", MEMORY, "nowhere.trace"))

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "models/devices/systolic/lowering/gemm.h"
+#include "models/devices/systolic/lowering/tiling_candidate.h"
 #include "models/devices/systolic/lowering/tiling_variants.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
@@ -220,6 +221,11 @@ std::vector<LayerMapping> variants_of(const Workspace& workspace, const GemmProb
     return variants;
 }
 
+/// "4096 B": of what is beyond all numbers nobody knows how far.
+std::string bytes_needed(std::int64_t bytes) {
+    return bytes == kBeyond ? "more than can be counted" : fmt::format("{} B", bytes);
+}
+
 }  // namespace
 
 GemmMapping map_share(const Workspace& workspace, const Layer& layer, GemmProblem& p) {
@@ -234,10 +240,10 @@ GemmMapping map_share(const Workspace& workspace, const Layer& layer, GemmProble
     if (!tiling) {
         const LeastBuffers least = least_buffers(r);
         refuse(layer,
-               fmt::format(
-                   "its smallest tiles do not fit: two need {} B of placement.input_buffer ({} B) and "
-                   "{} B of placement.weight_buffer ({} B)",
-                   least.input, workspace.inputs.capacity(), least.weights, workspace.weights.capacity()));
+               fmt::format("its smallest tiles do not fit: two need {} of placement.input_buffer ({} B) and "
+                           "{} of placement.weight_buffer ({} B)",
+                           bytes_needed(least.input), workspace.inputs.capacity(),
+                           bytes_needed(least.weights), workspace.weights.capacity()));
     }
     p.source->cut(targets[tiling->blocking]);
     refuse_too_many(workspace, layer, p, *tiling);
