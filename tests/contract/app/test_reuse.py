@@ -155,9 +155,9 @@ class Reuse(ProgramTest):
                 self.assertEqual(any(row["reused"] for row in run["layers"]), reused)
 
     def test_of_several_cores_few_turns_tell_roughly_what_all_take(self):
-        step = ("llama3_70b", *(word for setting in ("layers=40", "hidden=1024", "heads=8", "kv_heads=2", "ffn=2048", "kv_len=2048", "vocabulary=32000")
+        step = ("llama3_70b", *(word for setting in ("layers=40", "hidden=1024", "heads=8", "kv_heads=2", "ffn=4096", "kv_len=4096", "vocabulary=32000")
                                 for word in ("--set", f"workload.{setting}")))
-        run, whole = (self.result("tpu_v5p_chip", "--set", f"run.reuse={reuse}", trace=step) for reuse in ("rough", "on"))
+        run, whole = (self.result("tpu_v3_chip", "--set", f"run.reuse={reuse}", trace=step) for reuse in ("rough", "on"))
         self.assertFalse(any(row["reused"] for row in whole["layers"]))
         self.assertGreater(sum(row["reused"] for row in run["layers"]), len(run["layers"]) / 2)
         self.assertAlmostEqual(run["total"]["cycles"] / whole["total"]["cycles"], 1, delta=0.01)

@@ -58,7 +58,7 @@ class SimtFormats(ProgramTest):
             with self.subTest(options=options):
                 self.assertLess(self.step_ms("b200", *options), bf16)
         self.assertLess(self.step_ms("h100", "--weights", "fp8", "--activations", "as-weights"), self.step_ms("h100"))
-        self.assertIn("operands of bf16 and fp8", self.step_ms("h100", "--weights", "fp8", fails=True))
+        self.assertIn("inputs of bf16 and weights of fp8", self.step_ms("h100", "--weights", "fp8", fails=True))
 
     def step_ms(self, device, *options, fails=False):
         """Of one token of Llama 3 8B, but of two layers, for each of four sequences."""
