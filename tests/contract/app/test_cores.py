@@ -167,6 +167,14 @@ class Cores(ProgramTest):
         for signal in ("core0.mxu0.streaming", "core1.mxu0.streaming", "core1.sequencer.state", "core1.vector.busy"):
             self.assertIn(f"teaching_4x4.{signal}", signals)
 
+    def test_more_cores_are_no_slower_where_their_operands_lie_alike(self):
+        """Rows of an eighth of 4096 are all 4 MiB apart: cores ask for the same channels of the memory at the same time."""
+        times = [self.result(product(4096, 4096, 4096), "trainium2", f"core.count={count}", "placement.trials=1")["total"]["cycles"]
+                 for count in (4, 7, 8)]
+        self.assertEqual(times, sorted(times, reverse=True))
+        few, more = (self.result(product(m, 4096, 4096), "tpu_v5p_chip", "placement.trials=1")["total"]["cycles"] for m in (1024, 1536))
+        self.assertLess(more, 1.6 * few)
+
     def test_timelines_have_a_track_for_every_unit_of_every_core(self):
         self.answer("run", CHIP, "vgg16", "--timeline", "t.json")
         text = self.read("t.json").decode()
