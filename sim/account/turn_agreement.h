@@ -37,8 +37,8 @@ constexpr TurnRule kRoughly{TurnsDiffer::ByChance, 100, 10};
 
 /// How many of the turns, from the last one back, may stand for those that are left out; 0 if they may not.
 /// In all of them every layer has the MACs that it has in the last, and a time that differs by at most twice
-/// `jitter`, what one refresh takes at its begin and one at its end, and 1/200 of a turn: what ends a layer
-/// may come before or behind what the next begins with, so that neighbours trade time.
+/// `jitter`, what one refresh takes at its begin and one at its end, and a part of a turn (`layers`): what
+/// ends a layer may come before or behind what the next begins with, so that neighbours trade time.
 ///
 /// InRounds: first, the most, at least two, of which
 /// - every layer has the bytes that it has in the last;

@@ -24,7 +24,7 @@ constexpr std::size_t kSample = 8;
 constexpr std::int64_t kAlike = 8;
 /// If those have not agreed, at least so many.
 constexpr std::size_t kThen = kAround + 6;
-/// Where more are wanted, so many: enough to see whether they go in rounds.
+/// Where more are wanted, so many: enough to see whether they go in rounds, and most of what samples want.
 constexpr std::size_t kThenAtMost = kAround + 2 * kLongestRound;
 
 /// The layers of `times` turns behind the marked ones.
@@ -75,14 +75,27 @@ public:
 
     std::optional<DeviceResult> result() {
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
-        std::optional<Attempt> last = attempt(turns_at_first(), Looks::Yes);
-        if (!last || !long_enough(*last)) return std::nullopt;
-        for (std::vector<std::size_t> spent = last->turns; !agree(*last);) {
-            const auto turns = turns_then(*last, spent);
-            if (!turns || !(last = attempt(*turns, Looks::No))) return std::nullopt;
-            for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last->turns[b];
+        std::optional<Attempt> first = attempt(turns_at_first(), Looks::Yes);
+        return first ? result_of(*std::move(first)) : std::nullopt;
+    }
+
+    /// The same by another rule if the first few turns do not agree.
+    std::optional<Reused> result_or(const TurnRule& otherwise) {
+        if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
+        std::optional<Attempt> first = attempt(turns_at_first(), Looks::Yes);
+        if (!first) return std::nullopt;
+        std::optional<DeviceResult> result;
+        TurnRule rule = rules_.rule;
+        if (long_enough(*first) && agree(*first)) {
+            result = lengthen(*first);
+        } else {
+            rule = otherwise;
+            Reuse other(all_, run_, {rules_.most_layers, otherwise, rules_.at_first});
+            const TurnsLeft left = with_turns(all_, first->turns);
+            result = other.result_of(other.judged(left, std::move(first->run)));
         }
-        return lengthen(*last);
+        if (!result) return std::nullopt;
+        return Reused{*std::move(result), rule};
     }
 
     /// The same where a run can get more turns on the way.
@@ -103,6 +116,18 @@ public:
     }
 
 private:
+    /// By as many runs more as it takes.
+    std::optional<DeviceResult> result_of(Attempt first) const {
+        if (!long_enough(first)) return std::nullopt;
+        std::optional<Attempt> last = std::move(first);
+        for (std::vector<std::size_t> spent = last->turns; !agree(*last);) {
+            const auto turns = turns_then(*last, spent);
+            if (!turns || !(last = attempt(*turns, Looks::No))) return std::nullopt;
+            for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last->turns[b];
+        }
+        return lengthen(*last);
+    }
+
     bool by_chance() const { return rules_.rule.differ == TurnsDiffer::ByChance; }
 
     std::vector<std::size_t> turns_at_first() const {
@@ -336,6 +361,12 @@ private:
     std::vector<bool> worth_it_;  // by block: some of its turns can be left out
 };
 
+RunTurns runs_of(const Graph& graph, const RunShorter& run) {
+    return [&](const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks) {
+        return run(shorten(graph, turns), marks);
+    };
+}
+
 }  // namespace
 
 bool may_reuse(const Graph& graph) {
@@ -353,11 +384,14 @@ std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns&
 }
 
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, const ReuseRules& rules) {
-    const RunTurns run_turns = [&](const std::vector<std::size_t>& turns,
-                                   const std::vector<std::size_t>& marks) {
-        return run(shorten(graph, turns), marks);
-    };
-    return run_reusing(turns_of(graph), run_turns, rules);
+    return run_reusing(turns_of(graph), runs_of(graph, run), rules);
+}
+
+std::optional<Reused> run_reusing_or(const Graph& graph, const RunShorter& run, const ReuseRules& rules,
+                                     const TurnRule& otherwise) {
+    const EqualTurns turns = turns_of(graph);
+    const RunTurns run_turns = runs_of(graph, run);
+    return Reuse(turns, attempts_of(run_turns), rules).result_or(otherwise);
 }
 
 std::optional<DeviceResult> run_sampling(const Graph& graph, const std::vector<std::size_t>& joined,

@@ -96,6 +96,16 @@ std::optional<DeviceResult> run_growing(const EqualTurns& turns, const RunTurns&
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run,
                                         const ReuseRules& rules = {});
 
+/// A result, and the rule by which turns stand for others in it.
+struct Reused {
+    DeviceResult result;
+    TurnRule rule;
+};
+
+/// As run_reusing(); where the first few turns do not agree, those that differ are judged by `otherwise`.
+std::optional<Reused> run_reusing_or(const Graph& graph, const RunShorter& run, const ReuseRules& rules,
+                                     const TurnRule& otherwise);
+
 /// As above, of turns that `rule` lets differ by chance: no more of them are simulated than tell the mean.
 /// Where all of one block are wanted for that, or its turns stand for no others, the result is of all. Marks
 /// are wanted after so many rows of the result, of `joined` layers each (turns_of()).

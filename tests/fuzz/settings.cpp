@@ -69,7 +69,7 @@ const std::vector<std::string_view>& words() {
                                                       "workload.batch=",
                                                       "workload.dtype=bf16",
                                                       "run.launch=graph",
-                                                      "run.reuse=off",
+                                                      "run.reuse=rough",
                                                       "run.inputs_at=dram",
                                                       "run.refresh_phase=1 ns",
                                                       "run.repeat=2",

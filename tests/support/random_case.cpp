@@ -115,9 +115,9 @@ Graph graph_of(const Case& drawn) {
 std::string to_string(const Case& drawn) {
     std::string text =
         fmt::format("{} seed {}\n# machine.yaml\n{}", to_string(drawn.kind), drawn.seed, drawn.device);
-    text += "# network.yaml\n" + drawn.trace + "systole run machine.yaml network.yaml --set run.reuse=off";
+    text += "# network.yaml\n" + drawn.trace + "systole run machine.yaml network.yaml";
     for (const auto& [key, value] : describe(drawn.protocol))
-        if (key != "reuse") text += fmt::format(" --set 'run.{}={}'", key, value);
+        text += fmt::format(" --set 'run.{}={}'", key, value);
     for (const auto& [path, value] : drawn.settings) text += fmt::format(" --set '{}={}'", path, value);
     return text + "\n";
 }

@@ -77,7 +77,7 @@ LoweringOptions how_to_lower(const PlacedNetwork& network, const LayerMappings& 
 
 /// Cores that stream at the same time meet in the banks of the memory, and where the operands of a turn lie
 /// decides how: on trainium1 three of 32 equal turns of a decode step take 5 to 8 % longer than all others,
-/// the first of them the twelfth. No few turns tell of them.
+/// the first of them the twelfth. Few turns tell of them roughly at best.
 bool cores_meet(const PlacedNetwork& network) {
     return network.cores > 1 && network.spec.memory.is_dram();
 }
@@ -92,7 +92,7 @@ std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunO
     const Graph& graph = network.graph;
     const Protocol& protocol = options.protocol;
     const bool roughly = protocol.reuse == Protocol::Reuse::Rough;
-    if (!protocol.reuses() || options.timeline == WantTimeline::Yes ||
+    if (!protocol.reuses() || (cores_meet(network) && !roughly) || options.timeline == WantTimeline::Yes ||
         !turns_mapped_alike(graph, network.placements, network.mapping))
         return std::nullopt;
     NetworkRun run;
@@ -101,15 +101,15 @@ std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunO
         layers = std::max(layers, shorter.graph.layers.size());
         return run_shorter(shorter, network, options, how, marks, run);
     };
-    const auto run_few = [&](const TurnRule& rule) {
-        return run_reusing(graph, run_one,
-                           {.most_layers = most_layers, .rule = rule, .at_first = kTurnsAtFirst});
-    };
-    std::optional<DeviceResult> result;
-    if (!cores_meet(network)) result = run_few(kInRounds);
-    if (!result && roughly) result = run_few(kRoughly);
-    if (!result) return std::nullopt;
-    run.outcome.result = std::move(*result);
+    const ReuseRules rules{.most_layers = most_layers, .at_first = kTurnsAtFirst};
+    std::optional<Reused> few;
+    if (roughly)
+        few = run_reusing_or(graph, run_one, rules, kRoughly);
+    else if (std::optional<DeviceResult> result = run_reusing(graph, run_one, rules))
+        few = {*std::move(result), rules.rule};
+    if (!few) return std::nullopt;
+    run.outcome.result = std::move(few->result);
+    run.rule = few->rule;
     run.few_layers = layers;
     return run;
 }
@@ -205,14 +205,17 @@ TriedNetwork try_network(const PlacedNetwork& network, const RunOptions& options
     }
     const std::optional<std::size_t> few_layers = tried.fastest.few_layers;
     // Where turns stand for others a run is known to so much, either way.
-    const TurnRule& rule = options.protocol.reuse == Protocol::Reuse::Rough ? kRoughly : kInRounds;
-    const std::int64_t blur = few_layers ? 2 * time_of(tried.fastest).run / rule.promise : 0;
+    const auto blur_of = [&](const TurnRule& rule) {
+        return few_layers ? 2 * time_of(tried.fastest).run / rule.promise : 0;
+    };
+    const std::int64_t blur = blur_of(tried.fastest.rule);
     const auto run = [&](const std::vector<std::size_t>& choice) -> std::optional<TrialTime> {
         LayerMappings mappings = mappings_of(network.graph, layers, choice);
         std::optional<NetworkRun> next = run_trial(network, untraced, mappings, few_layers);
         if (!next) return std::nullopt;
         TrialTime time = time_of(*next);
-        if (time.run + blur < time_of(tried.fastest).run) tried = {std::move(*next), std::move(mappings)};
+        if (time.run + std::max(blur, blur_of(next->rule)) < time_of(tried.fastest).run)
+            tried = {std::move(*next), std::move(mappings)};
         return time;
     };
     const Trials trials = try_mappings(layers, time_of(tried.fastest), most, blur, run);

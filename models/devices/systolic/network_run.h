@@ -12,6 +12,7 @@
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/account/run_result.h"
+#include "sim/account/turn_agreement.h"
 #include "sim/device/device.h"
 #include "sim/workload/allocation.h"
 #include "sim/workload/graph.h"
@@ -45,6 +46,7 @@ struct NetworkRun {
     LayerVariants variants;  ///< of the same layers, if asked for
     /// Where some turns of blocks stand for others: layers of the longest network that was simulated.
     std::optional<std::size_t> few_layers = {};
+    TurnRule rule = {};  ///< by which they do
 };
 /// `tried`: mappings instead of the mapper's own, where they fit; `most_variants` of each layer are listed.
 /// Throws UserError when it cannot run so.

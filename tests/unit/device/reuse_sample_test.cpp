@@ -108,6 +108,33 @@ TEST_CASE("a rough sample is as large as it takes to know all turns to a 100th")
     CHECK(largest.back() < 2 + 2 * (3 + 42));
 }
 
+TEST_CASE("turns that do not agree are judged by the other rule, without a run anew") {
+    const Graph graph = network(80);
+    const ReuseRules rules{.at_first = 4};
+    const auto run = [&](std::int64_t more) {
+        Pretence device{[=](const std::string& layer) {
+            // From turn to turn 0, 1, 8, 5, 9, 4, 7, 2, 6, 3, 10: rounds of up to four do not agree.
+            const int turn = layer.starts_with("block.") ? std::stoi(layer.substr(6)) : 0;
+            return 50'000 + turn * turn * turn % 11 * more;
+        }};
+        std::optional<Reused> reused = run_reusing_or(graph, std::cref(device), rules, kRoughly);
+        REQUIRE(reused);
+        const Ticks whole = device.whole(graph).total.end;
+        CHECK(std::abs((reused->result.total.end - whole).value()) <= whole.value() / reused->rule.promise);
+        return std::pair(reused->rule.promise, device.layers_run);
+    };
+    using Runs = std::vector<std::size_t>;
+    CHECK(run(0) == std::pair(kInRounds.promise, Runs{2 + 2 * 7}));
+    // Up to 1,000 more in 100,000: four of them tell the mean to 1 %.
+    CHECK(run(50) == std::pair(kRoughly.promise, Runs{2 + 2 * 7}));
+    // Up to 4,000: behind the first run one with more turns, which are no longer judged by the first rule.
+    const auto [promise, runs] = run(200);
+    CHECK(promise == kRoughly.promise);
+    REQUIRE(runs.size() >= 2);
+    CHECK(runs.front() == 2 + 2 * 7);
+    CHECK(runs[1] > runs.front());
+}
+
 TEST_CASE("a sample of turns that are equal makes the whole network's result") {
     const Graph graph = network(40);
     const Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};

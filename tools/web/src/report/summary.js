@@ -86,7 +86,7 @@ export function sentences(run) {
     if (run.fidelity === "outline")
         lines.push("What is published of this chip does not carry a detailed model: its figures are an outline.");
     const reused = layers.filter((row) => row.reused).length;
-    if (reused > 0) lines.push(`${number(reused)} ${reused === 1 ? "layer was" : "layers were"} not simulated: equal ones stand for them.`);
+    if (reused > 0) lines.push(`${number(reused)} ${reused === 1 ? "layer was" : "layers were"} not simulated: others stand for them.`);
     return lines.filter(Boolean);
 }
 
