@@ -16,11 +16,12 @@ std::string needed(const Workspace& workspace, const GemmProblem& p) {
     if (p.format.scales == Scales::Group) return "multiplied by their groups' scales";
     if (p.format.sparse() && p.sparsity == 1)
         return fmt::format("filled up with the zeros that {}:{} leaves out", p.format.kept, p.format.of);
-    // Two formats go into the arrays where they have a rate of their own, or where neither becomes the other.
-    const bool can_be = bits_of(dtype) <= bits_of(input) && (is_floating(input) || !is_floating(dtype));
-    return dtype != input && can_be && !workspace.spec.mxu.mixed_rate.contains({input, dtype})
-               ? fmt::format("converted from {} to {}", to_string(dtype), to_string(input))
-               : "";
+    // Narrower numbers become wider ones on their way, unless the arrays have a rate for both; others go in
+    // as they are, if at all.
+    const bool can_be = bits_of(dtype) < bits_of(input) && (is_floating(input) || !is_floating(dtype));
+    const auto pair = workspace.spec.mxu.mixed_rate.find({input, dtype});
+    const bool taken = pair != workspace.spec.mxu.mixed_rate.end() && pair->second.macs > 0;
+    return can_be && !taken ? fmt::format("converted from {} to {}", to_string(dtype), to_string(input)) : "";
 }
 
 }  // namespace
