@@ -32,10 +32,13 @@ bool is_negative_number(std::string_view text) {
     return text.size() > 1 && text.front() == '-' && std::ranges::all_of(text.substr(1), is_digit);
 }
 
-/// "1e3", "2.5": meant as a number, and none.
-bool is_like_number(std::string_view text) {
-    return !text.empty() && is_digit(text.front()) &&
-           std::ranges::all_of(text, [](char c) { return is_digit(c) || is_letter(c) || c == '.'; });
+/// "1e3", "2.5": a number, but no whole one.
+bool is_other_number(std::string_view text) {
+    const std::size_t digits = text.find_first_not_of("0123456789");
+    if (digits == 0 || digits == std::string_view::npos) return false;
+    const std::string_view rest = text.substr(digits + 1);
+    return std::string_view(".eE").find(text[digits]) != std::string_view::npos && !rest.empty() &&
+           std::ranges::all_of(rest, is_digit);
 }
 
 const TraceOverride* last_override(const std::vector<TraceOverride>& overrides, std::string_view name) {
@@ -121,7 +124,7 @@ std::optional<std::int64_t> Parameters::integer(const YamlNode& node, std::strin
         if (value >= low && value <= kMaxInteger) return value;
         return fail(fmt::format("{} must be {} … {}, not {}", what, low, with_thousands(kMaxInteger), value));
     } catch (const ExpressionError& error) {
-        if (is_like_number(node.scalar))
+        if (is_other_number(node.scalar))
             return fail(fmt::format("{}: '{}' is not a plain whole number", what, excerpt(node.scalar)));
         return fail(
             fmt::format("{} must be an integer, not '{}': {}", what, excerpt(node.scalar), error.what()));
