@@ -140,7 +140,7 @@ TEST_CASE("a number of chips that was not measured is corrected as the nearest o
         return MeasuredCollective{
             Kind::AllReduce, chips, {{kMiB, BytesPerSecond(static_cast<std::int64_t>(rate))}}};
     };
-    spec.measured = {row(2, 3), row(8, 2)};
+    spec.measured = {row(8, 2), row(2, 3)};
     for (const auto& [chips, times] : std::map<std::int64_t, double>{{2, 3}, {3, 3}, {6, 2}, {8, 2}})
         CHECK(expected(chips) == Approx(times * library[chips]).epsilon(1e-6));
     CHECK(expected(4) == Approx(3 * library[4]).epsilon(1e-6));  // as near to both: the fewer

@@ -269,7 +269,7 @@ TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {
         {"l2: {dirty: 1025 GiB}", "l2.dirty"},
         {"l2: {dirty: 12}", "unit"},
         {"l2: {usable: 41 MiB}", "42991616 bytes, more than the capacity of 41943040"},
-        {"l2: {capacity: 80 MiB}", "l2.capacity: 'usable', 28.00 MB, is of another capacity"},
+        {"l2: {capacity: 80 MiB}", "l2.capacity: its 'usable', 28.00 MB, stands in another document"},
         {"l2: {line: 96 B}", "96 bytes, expected a power of two"},
         {"l2: {sector: 24 B}", "24 bytes, expected a power of two"},
         {"l2: {sector: 256 B}", "256 bytes, expected a part of the line of 128"},

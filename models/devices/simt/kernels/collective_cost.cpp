@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "sim/base/check.h"
 
@@ -142,7 +143,9 @@ const MeasuredCollective* nearest_row(const CollectivesSpec& spec, Kind kind, st
     };
     const MeasuredCollective* nearest = nullptr;
     for (const MeasuredCollective& row : spec.measured)
-        if (row.kind == kind && !row.points.empty() && (nearest == nullptr || apart(row) < apart(*nearest)))
+        if (row.kind == kind && !row.points.empty() &&
+            (nearest == nullptr ||
+             std::pair(apart(row), row.chips) < std::pair(apart(*nearest), nearest->chips)))
             nearest = &row;
     return nearest;
 }

@@ -113,9 +113,9 @@ L2Spec read_cache(Section l2, const PortKeys& ports) {
     spec.ways =
         static_cast<int>(l2.count("ways", "lines of a set; 0: one set, all of the L2", {0, kMostWays}));
     if (l2.is_nearer("capacity", "usable"))
-        l2.fail("capacity", fmt::format("'usable', {}, is of another capacity; expected one beside it: only "
-                                        "what a working set can occupy decides on times",
-                                        format_bytes(spec.usable)));
+        l2.fail("capacity",
+                fmt::format("its 'usable', {}, stands in another document; expected one beside it",
+                            format_bytes(spec.usable)));
     else if (spec.usable > spec.capacity)
         l2.fail("usable", fmt::format("{} bytes, more than the capacity of {}", spec.usable.value(),
                                       spec.capacity.value()));
