@@ -156,10 +156,11 @@ fs::path Library::resolve(Shelf shelf, const std::string& reference) const {
 config::Config::Resolver Library::resolver() const {
     return [library = *this](const std::string& name, const SourceMark& where) {
         if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
-            // "./b.yaml" is b.yaml: what is read twice is known by its name.
-            fs::path file = fs::path(where.file).parent_path();
-            for (const fs::path& part : fs::path(name))
-                if (part != ".") file /= part;
+            fs::path file = fs::path(where.file).parent_path() / name;
+            // "./b.yaml" and "../round/b.yaml" are b.yaml: what is read twice is known by its name. (Not
+            // where a link on the way makes them something else.)
+            const fs::path normal = file.lexically_normal();
+            if (std::error_code ignored; fs::equivalent(file, normal, ignored)) file = normal;
             if (std::error_code ignored; !fs::exists(file, ignored))
                 throw UserError(where, fmt::format("there is no file '{}'", file.string()));
             return config::load_yaml(file);

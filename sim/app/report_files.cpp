@@ -33,13 +33,16 @@ ReportPlace report_place(const std::filesystem::path& file) {
 }
 
 std::string line_again(const Arguments& arguments, const std::vector<const DeviceResult*>& results) {
-    const std::vector<std::string> set = arguments.list("set");
-    const bool asked =
-        std::ranges::any_of(set, [](const auto& each) { return each.starts_with("run.reuse="); });
     const bool off = std::ranges::any_of(results, [](const DeviceResult* result) {
         return std::ranges::count(result->protocol, std::pair<std::string, std::string>("reuse", "off")) > 0;
     });
-    return arguments.line_without(kWhereTo) + (off && !asked ? " --set run.reuse=off" : "");
+    std::string line = arguments.line_without(kWhereTo);
+    if (!off) return line;
+    constexpr std::string_view kKey = "run.reuse=";
+    const std::size_t asked = line.find(kKey);
+    if (asked == std::string::npos) return line + " --set run.reuse=off";
+    const std::size_t value = asked + kKey.size();
+    return line.replace(value, std::min(line.find_first_of(" '\"", value), line.size()) - value, "off");
 }
 
 report::Report report_of_results(const std::string& json, std::vector<Timeline> timelines,
