@@ -47,7 +47,7 @@ void read_dram_policy(Section memory, const ConstraintTable& table, DramSpec& sp
         "shared_queue", "the pseudo-channels of a channel share one queue of so many entries", false);
     spec.door = static_cast<int>(memory.count(
         "door",
-        "requests that may wait before a full queue until initiators are held up; of several cores, of each",
+        "requests that may wait before a full queue until initiators are held up; times the cores of a chip",
         {1, 4096}, 16));
     read_writes(memory, spec);
     const std::vector<std::string> pages{"open", "closed", "adaptive"};

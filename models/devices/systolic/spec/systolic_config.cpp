@@ -256,9 +256,8 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     if (spec.chip_link && spec.chip_link->network == ChipLinkSpec::Network::Switch)
         root.section("chip_link").fail("network", "collectives of this kind go round a ring, expected ring");
     spec.memory = read_dram_spec(root.section("memory"));
-    // Each core has a way of its own to a controller, and what waits there takes no other core's place. In
-    // one door for all, cores whose operands lie alike filled that of one channel, before all the others, at
-    // once.
+    // Each core has a way of its own to a controller, with what waits in it. In the door of one, cores whose
+    // operands lie alike filled that of one channel, before all the others, at once.
     spec.memory.door *= spec.cores;
     spec.faults = read_faults(root.section("faults"));
     read_calibrated(root, spec);
