@@ -8,30 +8,18 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "sim/account/invariants.h"
 #include "sim/account/repeated_turn.h"
 #include "sim/account/run_result.h"
 #include "sim/account/turn_agreement.h"
-#include "sim/base/units.h"
 #include "sim/device/equal_turns.h"
 #include "sim/device/growing_turns.h"
+#include "sim/device/turn_attempt.h"
 #include "sim/workload/graph.h"
 #include "sim/workload/shorter_graph.h"
 
 namespace systole {
-
-/// A run of a shorter network with what is needed to make it longer again.
-struct MarkedRun {
-    CheckedResult checked;
-    std::vector<Mark> marks;   ///< one for each that was asked for
-    Ticks jitter;              ///< by which a layer's time may differ for no other reason than refresh
-    Ticks longest;             ///< time that can be accounted for
-    Refreshes refreshes = {};  ///< whose times `jitter` is
-    bool alike = true;         ///< turns of it may stand for others, if they agree
-};
 
 /// Whether turns of `graph` may not all be simulated: it has a block of so many equal ones.
 bool may_reuse(const Graph& graph);
