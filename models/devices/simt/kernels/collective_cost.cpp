@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "sim/base/check.h"
@@ -150,19 +149,18 @@ const MeasuredCollective* nearest_row(const CollectivesSpec& spec, Kind kind, st
     return nearest;
 }
 
-std::optional<double> correction(const CollectivesSpec& spec, Kind kind, std::int64_t chips, Bytes message) {
-    const MeasuredCollective* const row = nearest_row(spec, kind, chips);
-    if (row == nullptr) return std::nullopt;
-    const auto& points = row->points;
+/// By what the time that the library expects is wrong, as far as a measured row tells.
+double correction(const CollectivesSpec& spec, const MeasuredCollective& row, Bytes message) {
+    const auto& points = row.points;
     const auto above = std::find_if(points.begin(), points.end(),
                                     [&](const auto& point) { return point.message >= message; });
-    if (above == points.end()) return error_at(spec, *row, points.back());
-    if (above == points.begin()) return error_at(spec, *row, points.front());
+    if (above == points.end()) return error_at(spec, row, points.back());
+    if (above == points.begin()) return error_at(spec, row, points.front());
     const auto& low = *std::prev(above);
     const auto size = [](Bytes bytes) { return std::log(static_cast<double>(bytes.value())); };
     const double part = (size(message) - size(low.message)) / (size(above->message) - size(low.message));
-    return std::exp((1 - part) * std::log(error_at(spec, *row, low)) +
-                    part * std::log(error_at(spec, *row, *above)));
+    return std::exp((1 - part) * std::log(error_at(spec, row, low)) +
+                    part * std::log(error_at(spec, row, *above)));
 }
 
 Ticks scaled(Ticks time, double factor) {
@@ -186,12 +184,13 @@ std::vector<CollectiveTime> weigh_collective(const CollectivesSpec& spec, Kind k
 
 CollectiveTime time_collective(const CollectivesSpec& spec, Kind kind, std::int64_t chips, Bytes message) {
     CollectiveTime time = weigh_collective(spec, kind, chips, message).front();
-    const std::optional<double> factor = correction(spec, kind, chips, message);
-    if (!factor) return time;
-    time.corrected_by = nearest_row(spec, kind, chips)->chips;
-    time.launch = scaled(time.launch, *factor);
-    time.latency = scaled(time.latency, *factor);
-    time.total = std::max(time.latency, scaled(time.total, *factor));
+    const MeasuredCollective* const row = nearest_row(spec, kind, chips);
+    if (row == nullptr) return time;
+    const double factor = correction(spec, *row, message);
+    time.corrected_by = row->chips;
+    time.launch = scaled(time.launch, factor);
+    time.latency = scaled(time.latency, factor);
+    time.total = std::max(time.latency, scaled(time.total, factor));
     return time;
 }
 
