@@ -389,6 +389,11 @@ class Operators(ProgramTest):
             activates[spread] = next(e["count"] for e in run["energy"]["entries"] if e["event"] == "activate")
         self.assertGreater(activates["random"], activates["even"])
 
+    def test_a_need_beyond_all_numbers_is_not_told_as_one(self):
+        message = self.refusal("op", "tpu_v4", "conv2d", *"n=1 h=8 w=8 c=4 k=4 r=3 s=3 dilation=1000000000 pad=1000000000".split())
+        self.assertIn("two need more than can be counted of placement.input_buffer", message)
+        self.assertNotIn("9223372036854775807", message)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -52,6 +52,10 @@ class Reports(ProgramTest):
         self.assertEqual(self.page()["command"], f"systole {' '.join(turns)} {again}")
         self.assertEqual(json.loads(self.answer(*turns, *again.split(), "--format", "json"))["devices"][0], result)
 
+        for other in ("run.reuse=rough", "run.reuse=on"):
+            self.answer(*turns, "--set", other, "--timeline", "t.json", "--report", "r.html")
+            self.assertEqual(self.page()["command"], f"systole {' '.join(turns)} {again}")
+
     def test_the_command_holds_no_place_of_this_machine(self):
         self.answer("run", str(HOME / f"configs/devices/{DEVICE}.yaml"), TRACE, "--report", "r.html")
         self.assertEqual(self.page()["command"], f"systole run {DEVICE}.yaml {TRACE}")

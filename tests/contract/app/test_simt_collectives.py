@@ -95,6 +95,10 @@ class SimtCollectives(ProgramTest):
         return self.write("sum.yaml", "trace: sum\ninputs:\n  x: {shape: [64, 1024], dtype: bf16}\nlayers:\n"
                                       f"  - {{name: both, op: collective, kind: {kind}, chips: {chips}, in: x}}\noutputs: [both]\n")
 
+    def test_the_explanation_says_of_how_many_chips_the_measured_ones_are(self):
+        for chips, said in ((4, "measured bandwidths of 8 chips (collectives.measured)"), (8, "measured bandwidths (collectives.measured)")):
+            self.assertIn(said, self.answer("explain", "mi300x", "collective", "kind=all_reduce", "elements=4096", f"chips={chips}"))
+
     def test_a_device_without_links_refuses_it(self):
         text = (HOME / "configs" / "devices" / "a100.yaml").read_text()
         begin, end = text.index("\nchip_link:"), text.index("\n# Found by looking")
