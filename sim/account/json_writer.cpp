@@ -257,6 +257,14 @@ Json cost(const DeviceResult& result) {
     return {{"utilization", result.cost->utilization}, {"prices", std::move(prices)}};
 }
 
+/// Null where everything was simulated.
+Json reuse(const DeviceResult& result) {
+    if (!result.reuse) return nullptr;
+    const auto time = static_cast<double>(result.total.time().value());
+    return {{"time_known_to", time == 0 ? 0 : static_cast<double>(result.reuse->off.value()) / time},
+            {"confidence", result.reuse->by_chance ? Json(0.95) : Json()}};
+}
+
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
@@ -272,6 +280,7 @@ Json device(const DeviceResult& result) {
             {"total", total(result)},
             {"critical_path", critical_path(result.critical_path)},
             {"layers", layers(result)},
+            {"reuse", reuse(result)},
             {"tensors", tensors(result.tensors)},
             {"choices", choices(result.choices)},
             {"stats", stats(result.stats)},

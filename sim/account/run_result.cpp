@@ -193,6 +193,15 @@ std::string choices_sentence(const DeviceResult& result) {
     return text.empty() ? text : text + '.';
 }
 
+std::string known_time_phrase(const DeviceResult& result) {
+    if (!result.reuse) return "";
+    const double time = static_cast<double>(result.total.time().value());
+    const double percent = time == 0 ? 0 : 100 * static_cast<double>(result.reuse->off.value()) / time;
+    return fmt::format("the time is known to {}{}",
+                       percent < 0.005 ? "less than 0.01 %" : fmt::format("{:.2f} %", percent),
+                       result.reuse->by_chance ? " in 19 of 20 cases" : "");
+}
+
 std::string memory_bus_sentence(const DeviceResult& result) {
     std::vector<BusClocks> owners = result.memory_bus;
     std::int64_t all = 0;

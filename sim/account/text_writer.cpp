@@ -140,7 +140,9 @@ std::string footer(const DeviceResult& result, const Classes& classes) {
             "lets it beat its roofline and shows up as useful slots of the layer it ran beside. Totals do "
             "neither.\n";
     if (std::any_of(result.layers.begin(), result.layers.end(), [](auto& row) { return row.reused; }))
-        text += "* taken over from equal turns, steps or CTAs, at least in part, instead of simulated\n";
+        text += fmt::format(
+            "* taken over from equal turns, steps or CTAs, at least in part, instead of simulated{}\n",
+            result.reuse ? fmt::format(";\n  of the whole run {}", known_time_phrase(result)) : "");
     return text + slices_lines(result.layers);
 }
 

@@ -124,21 +124,29 @@ bool AttemptJudge::long_enough(const Attempt& attempt) const {
     return Int128{doubt_of_all_ends(attempt).value()} * rule_.promise <= time_of_all(attempt).value();
 }
 
-/// Whether the whole run is known within what is promised: what turns that are left out may differ by,
-/// and the last ones for them, and a refresh more or less at either end of what comes behind a block.
-bool AttemptJudge::sure_enough(const Attempt& attempt) const {
+/// What turns that are left out may differ by, and the last ones for them, and a refresh more or less at
+/// either end of what comes behind a block.
+Ticks AttemptJudge::doubt_of_all(const Attempt& attempt) const {
     Int128 doubt = doubt_of_all_ends(attempt).value();
     for (std::size_t b = 0; b < all_.blocks.size(); ++b) {
         const std::size_t times = left_out(attempt, b);
         if (times > 0) doubt += doubt_of(attempt.marks[b], attempt.agreed[b], times, rule_).value();
     }
-    return doubt * rule_.promise <= time_of_all(attempt).value();
+    return Ticks(static_cast<std::int64_t>(std::min<Int128>(doubt, Ticks::max().value())));
+}
+
+/// Whether the whole run is known within what is promised.
+bool AttemptJudge::sure_enough(const Attempt& attempt) const {
+    return Int128{doubt_of_all(attempt).value()} * rule_.promise <= time_of_all(attempt).value();
 }
 
 std::optional<DeviceResult> AttemptJudge::lengthen(Attempt& attempt) const {
+    const KnownTime known{doubt_of_all(attempt), rule_.differ == TurnsDiffer::ByChance};
+    bool taken_over = false;
     for (std::size_t b = all_.blocks.size(); b-- > 0;) {  // from the last on: marks before it stay true
         const std::size_t times = left_out(attempt, b);
         if (times == 0) continue;
+        taken_over = true;
         const TurnMarks& all = attempt.marks[b];
         const auto agreed = static_cast<std::ptrdiff_t>(attempt.agreed[b].turns);
         const TurnMarks marks(all.end() - (agreed + 1), all.end());
@@ -151,6 +159,7 @@ std::optional<DeviceResult> AttemptJudge::lengthen(Attempt& attempt) const {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = all_.names[i];
     if (above_peaks(attempt.run.checked.result, attempt.run.checked.expected)) return std::nullopt;
     check_invariants(attempt.run.checked.result, attempt.run.checked.expected);
+    if (taken_over) attempt.run.checked.result.reuse = known;
     return std::move(attempt.run.checked.result);
 }
 

@@ -60,6 +60,7 @@ private:
     std::size_t left_out(const Attempt& attempt, std::size_t block) const;
     Ticks time_of_all(const Attempt& attempt) const;
     Ticks doubt_of_all_ends(const Attempt& attempt) const;
+    Ticks doubt_of_all(const Attempt& attempt) const;
     bool sure_enough(const Attempt& attempt) const;
     std::size_t blocks_worth_it() const;
 

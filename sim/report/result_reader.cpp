@@ -84,6 +84,14 @@ void check_parameters(const Json& device, const Check& check) {
             here.at(name).fail("expected a whole number or a number format");
 }
 
+/// How well its time is known; results of older versions do not say.
+void check_reuse(const Json& device, const Check& check) {
+    const auto reuse = device.find("reuse");
+    if (reuse == device.end() || reuse->is_null()) return;
+    check.at("reuse").number(*reuse, "time_known_to");
+    check.at("reuse").number(*reuse, "confidence", true);
+}
+
 /// What the page shows of a device besides its rows.
 void check_device(const Json& device, const Check& check) {
     for (const char* key : {"device", "trace", "fidelity", "config"}) check.text(device, key);
@@ -92,6 +100,7 @@ void check_device(const Json& device, const Check& check) {
     check_ceilings(device, check);
     if (!check.member(device, "protocol").is_object()) check.at("protocol").fail("expected an object");
     check_parameters(device, check);
+    check_reuse(device, check);
     std::size_t i = 0;
     for (const Json& step : check.list(device, "critical_path")) {
         const Check here = check.at("critical_path").at(i++);

@@ -16,7 +16,7 @@ LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 PARTS = ["matrix", "vector", "instructions", "on_chip", "memory", "host", "chips", "static"]
 LAYER = ["name", "op", "mapping", "reused"]
 RUN = ["device", "trace", "fidelity", "memory", "parameters", "serving", "batch_of", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
-       "critical_path", "layers", "tensors", "choices", "stats", "memory_bus", "energy", "power", "cost", "config"]
+       "critical_path", "layers", "reuse", "tensors", "choices", "stats", "memory_bus", "energy", "power", "cost", "config"]
 
 
 class Results(ProgramTest):

@@ -25,6 +25,11 @@ class Reuse(ProgramTest):
         reused = self.result(device, *settings, trace=trace)
         whole = self.result(device, *settings, "--set", "run.reuse=off", trace=trace)
         total, other = reused["total"], whole["total"]
+        self.assertIsNone(whole["reuse"])
+        self.assertEqual(reused["reuse"] is None, not any(row["reused"] for row in reused["layers"]))
+        if reused["reuse"]:
+            self.assertEqual(reused["reuse"]["confidence"], 0.95 if cache else None)
+            self.assertTrue(0 <= reused["reuse"]["time_known_to"] <= (0.002 if cache else 0.001))
         self.assertLessEqual(abs(total["cycles"] - other["cycles"]), other["cycles"] / (500 if cache else 1000))
         for key in ("macs", "matrix_macs"):
             self.assertEqual(total[key], other[key])
@@ -83,6 +88,9 @@ class Reuse(ProgramTest):
                 self.assertFalse(whole["layers"][0]["reused"])
                 total, other = few["total"], whole["total"]
                 self.assertAlmostEqual(total["time_ns"], other["time_ns"], delta=other["time_ns"] / 500)
+                self.assertEqual(few["reuse"]["confidence"], 0.95)
+                self.assertTrue(0 <= few["reuse"]["time_known_to"] <= 0.002)
+                self.assertIsNone(whole["reuse"])
                 for key in ("macs", "matrix_macs", "bound_by"):
                     self.assertEqual(total[key], other[key])
                 for key in ("mapping", "op", "macs"):

@@ -43,6 +43,25 @@ Energy 61.18 nJ: 94.6 % read, 5.4 % background. Of the memory only: the device h
 )");
 }
 
+TEST_CASE("a run of which some was taken over says how well its time is known") {
+    DeviceResult result = test::sample_result();  // 100,000 ps
+    CHECK(Json::parse(to_json({result}))["devices"][0]["reuse"].is_null());
+    const auto text_and_json = [&result](std::int64_t off, bool by_chance) {
+        result.reuse = KnownTime{Ticks(off), by_chance};
+        const std::string text = to_text(result);
+        const std::size_t begin = text.find("  of the whole run ");
+        REQUIRE(begin != std::string::npos);
+        return std::pair(text.substr(begin, text.find('\n', begin) - begin),
+                         Json::parse(to_json({result}))["devices"][0]["reuse"]);
+    };
+    CHECK(text_and_json(60, false) == std::pair(std::string("  of the whole run the time is known to 0.06 %"),
+                                                Json{{"time_known_to", 0.0006}, {"confidence", nullptr}}));
+    CHECK(text_and_json(150, true) ==
+          std::pair(std::string("  of the whole run the time is known to 0.15 % in 19 of 20 cases"),
+                    Json{{"time_known_to", 0.0015}, {"confidence", 0.95}}));
+    CHECK(text_and_json(4, false).first == "  of the whole run the time is known to less than 0.01 %");
+}
+
 TEST_CASE("a class that shows in the total only has its column") {
     DeviceResult result = test::sample_result();
     result.total.slots[9] = 1000;
@@ -92,12 +111,12 @@ TEST_CASE("the json of a result has the keys of the formats, in their order") {
     CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
-    CHECK(keys(device) ==
-          std::vector<std::string>{"device",   "trace",    "fidelity",      "memory",   "parameters",
-                                   "serving",  "batch_of", "protocol",      "clock_hz", "peak_macs_per_cycle",
-                                   "ceilings", "total",    "critical_path", "layers",   "tensors",
-                                   "choices",  "stats",    "memory_bus",    "energy",   "power",
-                                   "cost",     "config"});
+    CHECK(keys(device) == std::vector<std::string>{
+                              "device",   "trace",    "fidelity",      "memory",     "parameters",
+                              "serving",  "batch_of", "protocol",      "clock_hz",   "peak_macs_per_cycle",
+                              "ceilings", "total",    "critical_path", "layers",     "reuse",
+                              "tensors",  "choices",  "stats",         "memory_bus", "energy",
+                              "power",    "cost",     "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
     layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());

@@ -108,6 +108,23 @@ TEST_CASE("a rough sample is as large as it takes to know all turns to a 100th")
     CHECK(largest.back() < 2 + 2 * (3 + 42));
 }
 
+TEST_CASE("a result says by how much a sample of turns leaves it uncertain in 19 of 20 cases") {
+    const std::vector<std::int64_t> more{0, 0, 60, 20, 40};
+    const Pretence device{[&more](const std::string& layer) -> std::int64_t {
+        if (!layer.starts_with("block.") || !layer.ends_with(".a")) return 50'000;
+        const auto turn = static_cast<std::size_t>(std::stoi(layer.substr(6)));
+        return 50'000 + (turn < more.size() ? more[turn] : 0);
+    }};
+    const auto result = run_reusing(network(40), std::cref(device), {.rule = kByChance, .at_first = 4});
+    REQUIRE(result);
+    REQUIRE(device.layers_run == std::vector<std::size_t>{2 + 2 * 7});
+    REQUIRE(result->reuse);
+    CHECK(result->reuse->by_chance);
+    // 4.3748 is Student's t of three degrees that is passed in 2.21 of 100 cases; four turns with a standard
+    // deviation of 25.82 stand for 33: 4.3748 x 25.82 x sqrt(33^2 / 4 + 33).
+    CHECK(result->reuse->off == Ticks(1973));
+}
+
 TEST_CASE("turns that do not agree are judged by the other rule, without a run anew") {
     const Graph graph = network(80);
     const ReuseRules rules{.at_first = 4};
@@ -165,6 +182,7 @@ TEST_CASE("a run whose turns stand for no others goes on with all of them, unles
     REQUIRE(result);
     check_equal(*result, device.whole(graph));
     CHECK(reused_rows(*result) == 0);
+    CHECK_FALSE(result->reuse);
     CHECK(device.layers_run == std::vector<std::size_t>{2 + 2 * 11, 2 + 2 * 40});
     // When the second block begins, turns of the first one are missing.
     const Graph two = blocks_of({20, 20});

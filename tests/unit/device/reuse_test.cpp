@@ -168,6 +168,19 @@ TEST_CASE("turns that go in rounds stand for those left out place by place") {
     }
 }
 
+TEST_CASE("a result says by how much turns that differ, and refreshes that nobody saw, make it uncertain") {
+    const Pretence device{[](const std::string& layer) { return layer == "block.2.a" ? 50'080 : 50'000; },
+                          Ticks(100)};
+    const auto result = run_reusing(network(40), std::cref(device));
+    REQUIRE(result);
+    REQUIRE(device.layers_run == std::vector<std::size_t>{12});
+    REQUIRE(result->reuse);
+    // Two turns differ by 80 and stand for 35; behind them a refresh more or less at either end.
+    CHECK(result->reuse->off == Ticks(80 * 35 / 2 + 2 * 100));
+    CHECK_FALSE(result->reuse->by_chance);
+    CHECK_FALSE(device.whole(network(40)).reuse);
+}
+
 TEST_CASE("a result that were faster than the device is none") {
     // Two turns take what their MACs do at the peak. Of 81 there is one more of the longer or of the shorter.
     for (const int longer : {0, 1}) {

@@ -58,9 +58,24 @@ TEST_CASE("CTAs that take as long as each other stand for others after four turn
     // Three turns are left at the end, at least: 95,500 have room for 47 times as many.
     CHECK(watched.left_out == 94'000);
     CHECK(watched.sample.left_out()->times == 47);
+    CHECK(watched.sample.left_out()->off == Ticks(0));
     CHECK(watched.sample.borne_out());
     CHECK_FALSE(watched.sample.wants(0, 99'000));
     CHECK_FALSE(CtaSample(kTurns).wants(1, 1'000));
+}
+
+TEST_CASE("Turns of CTAs say by how much those left out may differ in 19 of 20 cases", "[simt]") {
+    // Four turns take 0, 600, 200 and 400 longer than 500,000: a standard deviation of 258.2. They stand 47
+    // times over for others; 4.3748 is Student's t (turn_agreement.h): 4.3748 x 258.2 x sqrt(188^2 / 4 +
+    // 188).
+    const auto longer = [](std::int64_t ctas) {
+        return evenly(ctas) + (ctas >= 2'000 ? 600 : 0) + (ctas >= 2'500 ? 200 : 0) +
+               (ctas >= 3'000 ? 400 : 0);
+    };
+    const Watched watched = watch(kTurns, 10, longer, evenly);
+    REQUIRE(watched.sample.left_out());
+    REQUIRE(watched.sample.left_out()->times == 47);
+    CHECK(std::abs(watched.sample.left_out()->off.value() - 107'304) <= 1);
 }
 
 TEST_CASE("What CTAs begin at once does not make turns longer", "[simt]") {

@@ -43,7 +43,7 @@ std::int64_t CtaSample::look(CtaSnapshot now) {
     const std::int64_t times = times_that_fit();
     through_ = times == 0;
     if (through_) return 0;
-    left_out_ = LeftOut{snapshots_.front(), snapshots_.back(), times};
+    left_out_ = LeftOut{snapshots_.front(), snapshots_.back(), times, off(times)};
     return times * left_out_->ctas();
 }
 
@@ -90,6 +90,13 @@ TurnMarks CtaSample::marks() const {
         marks.push_back(std::move(mark));
     }
     return marks;
+}
+
+/// As far as turns differ, all of them `times` over may.
+Ticks CtaSample::off(std::int64_t times) const {
+    const TurnMarks sample = marks();
+    return uncertainty(sample, {turns_of(sample)}, static_cast<std::size_t>(times) * turns_of(sample),
+                       kByChance);
 }
 
 std::int64_t CtaSample::times_that_fit() const {

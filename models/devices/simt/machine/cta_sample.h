@@ -50,6 +50,7 @@ public:
     struct LeftOut {
         CtaSnapshot first, last;
         std::int64_t times = 0;
+        Ticks off;  ///< by which those left out may differ in 19 of 20 cases
         std::int64_t ctas() const { return last.begun - first.begun; }
     };
     const std::optional<LeftOut>& left_out() const { return left_out_; }
@@ -63,6 +64,7 @@ private:
     bool tells_the_mean();
     void look_behind(CtaSnapshot now);
     std::int64_t times_that_fit() const;
+    Ticks off(std::int64_t times) const;
 
     const CtaTurns turns_;
     std::int64_t turn_;                   // CTAs, more and more

@@ -176,6 +176,7 @@ void add_left_out(CheckedResult& run, const CtaSample::LeftOut& left_out, const 
     result.total.roofline = roofline(work_of(result.total), run.expected.peaks);
     row.bound_by = result.total.bound_by = bound_by(result.critical_path, result.total.roofline);
     check_invariants(result, run.expected);
+    result.reuse = KnownTime{left_out.off, true};
 }
 
 }  // namespace systole::simt

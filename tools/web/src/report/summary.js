@@ -86,8 +86,15 @@ export function sentences(run) {
     if (run.fidelity === "outline")
         lines.push("What is published of this chip does not carry a detailed model: its figures are an outline.");
     const reused = layers.filter((row) => row.reused).length;
-    if (reused > 0) lines.push(`${number(reused)} ${reused === 1 ? "layer was" : "layers were"} not simulated: others stand for them.`);
+    if (reused > 0) lines.push(`${number(reused)} ${reused === 1 ? "layer was" : "layers were"} not simulated as a whole: others stand for them${known(run.reuse)}.`);
     return lines.filter(Boolean);
+}
+
+/** How well the time of a run is known of which some was taken over; results of older versions do not say. */
+function known(reuse) {
+    if (!reuse) return "";
+    const cent = 100 * reuse.time_known_to;
+    return `, and the run's time is known to ${cent < 0.005 ? "less than 0.01" : cent.toFixed(2)} %${reuse.confidence === null ? "" : " in 19 of 20 cases"}`;
 }
 
 /** What runs of one trace are compared by: {of: run → ns, each: "image", "" for whole runs}; null: by nothing. */
