@@ -201,12 +201,14 @@ bool Allocator::may_reside(TensorId id) const {
 /// Chooses those activations that live in the scratchpad although others do not.
 void Allocator::place_residents() {
     const std::vector<std::size_t> last = last_readers();
-    std::vector<std::int64_t> readers(graph_.tensors.size());
+    std::vector<std::int64_t> passes(graph_.tensors.size(), 1);  // of the DRAM's bus: its write, its readers
     std::vector<std::size_t> born(graph_.tensors.size());
     for (std::size_t i = graph_.layers.size(); i-- > 0;) {
         born[root(graph_.layers[i].output)] = i;  // the first one's that writes a part of it
-        for (const TensorId input : graph_.layers[i].inputs) ++readers[root(input)];
+        for (const TensorId input : graph_.layers[i].inputs) ++passes[root(input)];
     }
+    if (rules_.outputs_in_dram)
+        for (const TensorId output : graph_.outputs) --passes[root(output)];
     const std::int64_t step = rules_.scratchpad_alignment.value();
     const std::int64_t capacity = rules_.scratchpad_capacity.value();
     std::vector<TensorId> ids;
@@ -215,7 +217,7 @@ void Allocator::place_residents() {
         const std::int64_t bytes = ceil_div(placements_[id].bytes.value(), rules_.scratchpads);
         if (!may_reside(id) || bytes > capacity - (step - 1)) continue;
         ids.push_back(id);
-        lives.push_back({born[id], last[id], round_up(bytes, step), readers[id]});
+        lives.push_back({born[id], last[id], round_up(bytes, step), passes[id]});
     }
     const auto addresses = choose_resident(lives, capacity);
     for (std::size_t i = 0; i < ids.size(); ++i) {

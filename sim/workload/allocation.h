@@ -47,6 +47,8 @@ struct AllocationRules {
     std::vector<Layout> layer_weights = {};     ///< by layer, where not all are as `weights` says
     /// With activations in DRAM: those that save most traffic live in the scratchpad instead (residency.h).
     bool resident_where_it_pays = false;
+    /// Outputs have to be in DRAM in the end: one that lives elsewhere saves its reads, but not its write.
+    bool outputs_in_dram = false;
     std::vector<bool> never_resident = {};  ///< by tensor; those beyond its end may
     /// Scratchpads that have an equal part each of every resident activation; the capacity is that of one.
     std::int64_t scratchpads = 1;

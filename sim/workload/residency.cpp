@@ -13,7 +13,7 @@ std::int64_t layers_of(const Lifetime& life) {
 
 /// More reads and writes a layer.
 bool pays_more(const Lifetime& a, const Lifetime& b) {
-    return (1 + a.readers) * layers_of(b) > (1 + b.readers) * layers_of(a);
+    return a.saved * layers_of(b) > b.saved * layers_of(a);
 }
 
 struct Taken {
@@ -68,7 +68,7 @@ std::vector<std::optional<std::int64_t>> choose_resident(const std::vector<Lifet
     Shelf shelf(layers);
     std::vector<std::optional<std::int64_t>> addresses(lives.size());
     for (const std::size_t i : order) {
-        if (lives[i].last - lives[i].born > kLongestStay) continue;
+        if (lives[i].saved == 0 || lives[i].last - lives[i].born > kLongestStay) continue;
         addresses[i] = shelf.room_for(lives[i], capacity);
         if (addresses[i]) shelf.put(lives[i], *addresses[i]);
     }

@@ -14,16 +14,17 @@ namespace systole {
 struct Lifetime {
     std::size_t born = 0, last = 0;
     std::int64_t bytes = 0;  ///< a positive multiple of the space's alignment
-    std::int64_t readers =
-        0;  ///< layers that read it: each would read it from DRAM, where it was written once
+    std::int64_t saved =
+        0;  ///< times that it passes the DRAM's bus if it stays there: its write, its readers
 };
 
 /// Tensors that wait for more layers than this stay in DRAM: they would keep room from many others.
 constexpr std::size_t kLongestStay = 256;
 
 /// For each of `lives` an address in a space of `capacity` bytes, or nothing: no two that live at the same
-/// time share a byte. Those with the most reads and writes a layer of their life come first; of equals the
-/// one that is born first. Not the best packing: each takes the lowest place that those before have left.
+/// time share a byte. Those with the most reads and writes a layer of their life come first, those with none
+/// have no place; of equals the one that is born first goes first. Not the best packing: each takes the
+/// lowest place that those before have left.
 std::vector<std::optional<std::int64_t>> choose_resident(const std::vector<Lifetime>& lives,
                                                          std::int64_t capacity);
 

@@ -177,7 +177,7 @@ PlacedNetwork place_network(const Graph& graph, const SystolicSpec& spec, const 
                             const Mapping* mapping, const LayerDataflows* dataflows) {
     const int cores = cores_at_work(graph, spec, protocol, mapping, dataflows);
     const DataflowSpecs specs(graph, spec, dataflows);
-    return {graph, spec, mapping, dataflows, cores, place_tensors(graph, specs, mapping, cores)};
+    return {graph, spec, mapping, dataflows, cores, place_tensors(graph, specs, protocol, mapping, cores)};
 }
 
 NetworkRun run_network(const PlacedNetwork& network, const RunOptions& options, const LayerMappings& tried,

@@ -132,6 +132,26 @@ TEST_CASE("what pays lives in the scratchpad, the rest in DRAM behind the weight
     for (const Placement& placement : allocate(graph, rules)) CHECK(placement.space == Space::Dram);
 }
 
+TEST_CASE("an output that has to be in DRAM in the end stays on the chip for its readers only",
+          "[workload]") {
+    const auto placed = [](const std::string& outputs, bool in_dram) {
+        const Graph graph = graph_of(
+            "trace: made\ninputs:\n  x: {shape: [4, 16], dtype: int8}\nlayers:\n"
+            "  - {name: a, op: matmul, n: 16}\n  - {name: b, op: softmax}\n"
+            "outputs: " +
+            outputs + "\n");
+        AllocationRules rules = rules_of(Space::Dram, 1, 16);
+        rules.resident_where_it_pays = true;
+        rules.scratchpad_capacity = Bytes(1'000);
+        rules.outputs_in_dram = in_dram;
+        const auto all = allocate(graph, rules);
+        return std::pair(all[id_of(graph, "a")].space, all[id_of(graph, "b")].space);
+    };
+    CHECK(placed("[b]", false) == std::pair(Space::Scratchpad, Space::Scratchpad));
+    CHECK(placed("[b]", true) == std::pair(Space::Scratchpad, Space::Dram));
+    CHECK(placed("[a, b]", true) == std::pair(Space::Scratchpad, Space::Dram));
+}
+
 TEST_CASE("a place is used again after its last reader", "[workload]") {
     const Graph graph = graph_of(trace_of("[4, 16]",
                                           "  - {name: a, op: softmax}\n  - {name: b, op: softmax}\n"

@@ -20,17 +20,21 @@ bool meet(const Lifetime& a, const Lifetime& b) {
 
 TEST_CASE("what is read soon and often stays, what waits long goes", "[workload]") {
     // The first waits for eight layers to be read once; each of the others is read by the next layer.
-    const std::vector<Lifetime> lives = {{0, 8, 100, 1}, {1, 2, 60, 1}, {2, 3, 60, 1}, {3, 4, 60, 2}};
+    const std::vector<Lifetime> lives = {{0, 8, 100, 2}, {1, 2, 60, 2}, {2, 3, 60, 2}, {3, 4, 60, 3}};
     CHECK(choose_resident(lives, 120) == Addresses{std::nullopt, 0, 60, 0});
     CHECK(choose_resident(lives, 220) == Addresses{120, 0, 60, 0});
     CHECK(choose_resident(lives, 59) == Addresses(4));
 }
 
 TEST_CASE("a place is used again as soon as its tensor is dead, and a gap is filled", "[workload]") {
-    const std::vector<Lifetime> lives = {{0, 1, 30, 1}, {1, 2, 50, 1}, {2, 3, 30, 1}, {2, 3, 40, 1}};
+    const std::vector<Lifetime> lives = {{0, 1, 30, 2}, {1, 2, 50, 2}, {2, 3, 30, 2}, {2, 3, 40, 2}};
     // The third takes the place of the first, below the second; the fourth does not fit there.
     CHECK(choose_resident(lives, 120) == Addresses{0, 30, 0, 80});
     CHECK(choose_resident(lives, 119) == Addresses{0, 30, 0, std::nullopt});
+}
+
+TEST_CASE("what would save nothing has no place, however much room there is", "[workload]") {
+    CHECK(choose_resident({{0, 1, 8, 0}, {0, 1, 8, 1}}, 1'000) == Addresses{std::nullopt, 0});
 }
 
 TEST_CASE("whoever waits for more than the longest stay is left in DRAM", "[workload]") {
@@ -49,7 +53,7 @@ TEST_CASE("residents never share a byte and never leave their space", "[workload
             life.born = below(layers);
             life.last = life.born + below(layers - life.born);
             life.bytes = static_cast<std::int64_t>(1 + below(50));
-            life.readers = static_cast<std::int64_t>(below(4));
+            life.saved = static_cast<std::int64_t>(below(4));
         }
         const auto capacity = static_cast<std::int64_t>(below(200));
         const Addresses placed = choose_resident(lives, capacity);

@@ -68,7 +68,7 @@ std::vector<double> cycles_of(const std::vector<std::size_t>& layers, const Grap
     const DataflowSpecs specs(graph, spec);
     std::vector<Placement> placements;
     try {
-        placements = place_tensors(graph, specs, by_hand, cores);
+        placements = place_tensors(graph, specs, protocol, by_hand, cores);
     } catch (const UserError&) {
         return cycles;
     }

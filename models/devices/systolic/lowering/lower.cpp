@@ -233,7 +233,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     result.touched.push_back({problem.input, problem.source->covered_bytes()});
     const Tensor& second = workspace.graph.tensors[problem.second];
     result.touched.push_back(
-        {problem.second, problem.items * problem.k * (bits_of(second.dtype).value() * problem.n / 8)});
+        {problem.second, problem.items * row_bytes(second.dtype, problem.k * problem.n).value()});
     // Of experts, those that are met.
     const auto met = [&](TensorId tensor) {
         const std::int64_t all = stored_bytes(workspace.graph.tensors[tensor]).value();
@@ -255,9 +255,9 @@ Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& prot
     LoweringOptions all = options;
     if (all.cores == 0) all.cores = cores_at_work(graph, spec, protocol, options.mapping, options.dataflows);
     // First of all: whether memories hold the network.
-    return lower_at(
-        place_tensors(graph, DataflowSpecs(graph, spec, options.dataflows), options.mapping, all.cores),
-        graph, spec, protocol, all);
+    return lower_at(place_tensors(graph, DataflowSpecs(graph, spec, options.dataflows), protocol,
+                                  options.mapping, all.cores),
+                    graph, spec, protocol, all);
 }
 
 Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,

@@ -65,9 +65,9 @@ std::optional<double> network_time(int cores, const Graph& graph, const Systolic
                                    const Protocol& protocol, const LayerDataflows* dataflows) {
     try {
         const DataflowSpecs specs(graph, spec, dataflows);
-        return estimated_cycles(
-            program_at(place_tensors(graph, specs, nullptr, cores), cores, graph, spec, protocol, dataflows),
-            spec, cores);
+        return estimated_cycles(program_at(place_tensors(graph, specs, protocol, nullptr, cores), cores,
+                                           graph, spec, protocol, dataflows),
+                                spec, cores);
     } catch (const UserError&) {
         return std::nullopt;
     }
@@ -79,7 +79,7 @@ std::optional<BlurredTime> network_time_by_turns(int cores, const Graph& graph, 
     if (!block) return std::nullopt;
     try {
         const std::vector<Placement> placements =
-            place_tensors(graph, DataflowSpecs(graph, spec, dataflows), nullptr, cores);
+            place_tensors(graph, DataflowSpecs(graph, spec, dataflows), protocol, nullptr, cores);
         if (!turns_mapped_alike(graph, placements, nullptr)) return std::nullopt;
         std::vector<std::size_t> left;
         for (const RepeatedBlock& each : graph.blocks)

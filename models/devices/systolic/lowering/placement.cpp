@@ -185,14 +185,15 @@ std::vector<std::string> residents(const Graph& graph, const std::vector<Placeme
 }
 
 // Resident tensors keep clear of the margin that padding addresses may name.
-std::vector<Placement> place_tensors(const Graph& graph, const DataflowSpecs& specs, const Mapping* mapping,
-                                     int cores) {
+std::vector<Placement> place_tensors(const Graph& graph, const DataflowSpecs& specs, const Protocol& protocol,
+                                     const Mapping* mapping, int cores) {
     const SystolicSpec& spec = specs.any();
     if (cores == 0) cores = spec.cores;
     const PaddingMargin margin = padding_margin(graph, specs);
     AllocationRules rules = allocation_rules(graph, specs, margin, cores);
     const bool by_hand = mapping && mapping->resident;
     if (by_hand) keep_to(graph, spec, *mapping, rules);
+    rules.outputs_in_dram = !by_hand && protocol.outputs_to == Protocol::Where::Dram;
     std::vector<Placement> placements = allocate(graph, rules);
     while (!parts_alike(graph, placements, rules)) placements = allocate(graph, rules);
     if (by_hand) check_residents(graph, cores, *mapping, placements);
