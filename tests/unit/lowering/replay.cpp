@@ -160,6 +160,7 @@ void Replay::replay_transfer(const Transfer& t) {
         if (from != nullptr) read(*from, source, t.row_bytes);
         if (to != nullptr) write(*to, target, t.row_bytes);
         if (faults != faults_.size()) return;
+        for (std::int64_t i = 0; t.to.place == Place::Host && i < t.row_bytes; ++i) ++left_[target + i];
         for (std::int64_t i = 0; i < t.row_bytes; ++i) {
             const std::int64_t held =
                 from != nullptr ? from->holds[static_cast<std::size_t>(source + i)] : -1;
@@ -263,6 +264,23 @@ void Replay::check_coverage() {
     }
 }
 
+/// Where outputs go to the host, each of their bytes does once.
+void Replay::check_left() {
+    if (lowered_.program.outputs_to != "host") return;
+    std::map<TensorId, std::int64_t> outputs;
+    for (const TensorId output : graph_.outputs) {
+        const TensorId whole = graph_.tensors[output].view_of.value_or(output);
+        outputs[whole] = stored_bytes(graph_.tensors[whole]).value();
+    }
+    std::int64_t bytes = 0;
+    for (const auto& [tensor, count] : outputs) bytes += count;
+    if (static_cast<std::int64_t>(left_.size()) != bytes)
+        faults_.push_back(
+            fmt::format("{} bytes of outputs reach the host instead of {}", left_.size(), bytes));
+    if (std::ranges::any_of(left_, [](const auto& byte) { return byte.second != 1; }))
+        faults_.push_back("a byte of an output is sent to the host more than once");
+}
+
 std::vector<std::string> Replay::run() {
     for (const Command& command : lowered_.program.commands) {
         order(command);
@@ -281,6 +299,7 @@ std::vector<std::string> Replay::run() {
         if (!fifo.empty()) faults_.emplace_back("weight tiles are left over in a FIFO");
     }
     check_coverage();
+    check_left();
     check_trained();
     return faults_;
 }

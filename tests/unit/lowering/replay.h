@@ -88,6 +88,7 @@ private:
                     const std::function<void(std::int64_t, std::int64_t)>& visit) const;
     std::int64_t inside_input(std::int64_t begin, std::int64_t count) const;
     void check_coverage();
+    void check_left();
     bool moves() const;
     std::int64_t origin_of(std::int64_t at) const;
     void note_written(std::int64_t at);
@@ -166,6 +167,7 @@ private:
     const Layer& layer() const { return graph_.layers[static_cast<std::size_t>(command_.layer)]; }
     std::int64_t element_bytes(TensorId t) const { return row_bytes(graph_.tensors[t].dtype, 1).value(); }
 
+    std::map<std::int64_t, int> left_;  ///< by byte of the host: times that it was sent there
     const Graph& graph_;
     const SystolicSpec& spec_;
     const Lowered& lowered_;

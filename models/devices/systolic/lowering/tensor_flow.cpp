@@ -32,7 +32,8 @@ TensorFlow::TensorFlow(const Graph& graph, const SystolicSpec& spec, const Proto
       cores_(cores),
       emitter_(emitter),
       states_(graph.tensors.size()),
-      learnt_(graph.tensors.size()) {
+      learnt_(graph.tensors.size()),
+      packet_(spec.host.kind == HostLinkSpec::Kind::Pcie ? spec.host.pcie.max_payload.value() : 0) {
     for (const Layer& layer : graph.layers)
         if (std::holds_alternative<Optimizer>(layer.op) && layer.weights) learnt_[*layer.weights] = true;
     for (const Placement& p : placements) {
@@ -219,11 +220,64 @@ void TensorFlow::wrote(TensorId tensor, const TensorBox& own, Token writer) {
     State& state = states_[tensor];
     if (state.users.empty()) touched_.push_back(tensor);
     enter(state, box, writer);
-    if (state.departure.exists && !spec_.sequencer.whole_tensors) depart(tensor, box, writer);
+    if (state.departure.exists && !spec_.sequencer.whole_tensors) depart_written(tensor, box, writer);
+}
+
+void TensorFlow::depart_written(TensorId tensor, const TensorBox& box, Token writer) {
+    depart_strips_before(emitter_.layer());
+    State& state = states_[tensor];
+    if (state.departure.unit != UnitKind::HostOut || !NarrowStrips::narrow(box, packet_)) {
+        depart(tensor, box, writer);
+        return;
+    }
+    if (state.strips.waiting().empty()) with_strips_.push_back(tensor);
+    if (const auto wide = state.strips.join({box, writer, emitter_.core(), emitter_.layer()}, packet_))
+        depart(tensor, wide->box, wide->writers);
+}
+
+void TensorFlow::depart_strips_before(std::int32_t layer) {
+    std::erase_if(with_strips_, [&](TensorId tensor) {
+        const auto& waiting = states_[tensor].strips.waiting();
+        if (!waiting.empty() && waiting.front().layer >= layer) return false;
+        depart_strips(tensor);
+        return true;
+    });
+}
+
+/// All at once, if it is the whole tensor.
+void TensorFlow::depart_strips(TensorId tensor) {
+    State& state = states_[tensor];
+    const int core = emitter_.core();
+    const std::int32_t layer = emitter_.layer();
+    const std::vector<NarrowStrips::Strip> strips = state.strips.waiting();
+    if (!strips.empty()) emitter_.set_layer(strips.front().layer);
+    if (!state.leaving && state.strips.bytes_waiting() == stored(tensor)) {
+        depart_whole(tensor);
+    } else {
+        for (const NarrowStrips::Strip& strip : strips) {
+            emitter_.set_core(strip.core);
+            depart(tensor, strip.box, strip.writers);
+        }
+    }
+    state.strips.clear();
+    emitter_.set_core(core);
+    emitter_.set_layer(layer);
+}
+
+/// From each core its share, when all of the tensor is written.
+void TensorFlow::depart_whole(TensorId tensor) {
+    Tokens writers;
+    for (const Write& w : states_[tensor].writes) writers.add(w.writer);
+    for (int core = 0; core < cores_; ++core) {
+        const Range bytes = share(tensor, core);
+        emitter_.set_core(core);
+        if (bytes.count > 0) depart(tensor, {bytes.begin, 1, bytes.count, 0}, writers);
+    }
 }
 
 void TensorFlow::depart(TensorId tensor, const TensorBox& box, const Tokens& after) {
     const Passage& out = states_[tensor].departure;
+    states_[tensor].leaving = true;
     const std::int64_t step =
         std::max<std::int64_t>(1, kChunkBytes / std::max<std::int64_t>(1, box.row_bytes));
     const std::int64_t piece = std::min(box.row_bytes, kChunkBytes);
@@ -254,17 +308,12 @@ void TensorFlow::finish() {
             depart(input, {w.begin, 1, w.end - w.begin, 0}, w.writer);
         }
     }
+    for (const TensorId tensor : with_strips_) depart_strips(tensor);
     if (!spec_.sequencer.whole_tensors) return;
     for (const TensorId output : graph_.outputs) {
         State& state = states_[root(output)];
         if (!state.departure.exists) continue;
-        Tokens writers;
-        for (const Write& w : state.writes) writers.add(w.writer);
-        for (int core = 0; core < cores_; ++core) {
-            const Range bytes = share(output, core);
-            emitter_.set_core(core);
-            if (bytes.count > 0) depart(root(output), {bytes.begin, 1, bytes.count, 0}, writers);
-        }
+        depart_whole(root(output));
         state.departure.exists = false;  // another output may be a view of it
     }
 }

@@ -9,20 +9,14 @@
 
 #include "models/devices/systolic/lowering/core_share.h"
 #include "models/devices/systolic/lowering/emitter.h"
+#include "models/devices/systolic/lowering/narrow_strips.h"
+#include "models/devices/systolic/lowering/tensor_box.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/device/device.h"
 #include "sim/workload/allocation.h"
 #include "sim/workload/graph.h"
 
 namespace systole::systolic {
-
-/// Rows of contiguous bytes inside a tensor.
-struct TensorBox {
-    std::int64_t offset = 0, rows = 1, row_bytes = 0, stride = 0;
-
-    std::int64_t end() const { return offset + (rows - 1) * stride + row_bytes; }
-    std::int64_t bytes() const { return rows * row_bytes; }
-};
 
 class TensorFlow {
 public:
@@ -77,6 +71,8 @@ private:
         bool first_write_done = false;
         Tokens before;  ///< users of what lay here before
         Passage arrival, departure;
+        NarrowStrips strips;                ///< that are to leave
+        bool leaving = false;               ///< some has
         std::vector<std::int64_t> arrived;  ///< by core: bytes, from the front of its share
         bool fetched_ahead = false;         ///< by fetch()
     };
@@ -100,6 +96,11 @@ private:
     void arrive(TensorId tensor, std::int64_t begin, std::int64_t end, std::int64_t ahead = 0);
     void arrive_share(TensorId tensor, int core, std::int64_t until);
     void depart(TensorId tensor, const TensorBox& box, const Tokens& after);
+    void depart_written(TensorId tensor, const TensorBox& box, Token writer);
+    /// Strips that layers before this one have written leave as they are: nobody writes beside them.
+    void depart_strips_before(std::int32_t layer);
+    void depart_strips(TensorId tensor);
+    void depart_whole(TensorId tensor);
     void enter(State& state, const TensorBox& box, Token writer);
 
     const Graph& graph_;
@@ -108,8 +109,10 @@ private:
     const int cores_;  ///< at work
     Emitter& emitter_;
     std::vector<State> states_;
-    std::vector<bool> learnt_;       ///< by tensor: weights that an optimizer writes
-    std::vector<TensorId> touched_;  ///< tensors with users
+    std::vector<bool> learnt_;           ///< by tensor: weights that an optimizer writes
+    std::vector<TensorId> touched_;      ///< tensors with users
+    std::vector<TensorId> with_strips_;  ///< outputs of which narrow strips may wait
+    std::int64_t packet_ = 0;            ///< of the host link, bytes: narrower rows are narrow; 0: none is
     std::int64_t host_end_ = 0, dram_end_ = 0;
 };
 
