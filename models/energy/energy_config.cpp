@@ -82,7 +82,9 @@ void enter_links(const DeviceEnergy& energy, DeviceEnergySpec& spec) {
         return spec.places[static_cast<std::size_t>(of)];
     };
     place(Place::Host) = PlaceEnergy{EnergyPart::Host, energy.host_byte, energy.host_byte};
-    place(Place::ChipLink) = PlaceEnergy{EnergyPart::Chips, energy.chip_byte, energy.chip_byte};
+    // What arrives was sent by another chip, which accounts for its own end of the link.
+    const Femtojoules end(energy.chip_byte.value() / 2);
+    place(Place::ChipLink) = PlaceEnergy{EnergyPart::Chips, energy.chip_byte - end, end};
 }
 
 }  // namespace systole

@@ -81,6 +81,13 @@ class Energy(ProgramTest):
             return run["total"]["energy_pj"][part]
         self.assertLess(of("int8", "matrix"), 0.5 * of("bf16", "matrix"))
 
+    def test_a_bit_between_two_chips_takes_energy_once(self):
+        """Half at either end: what arrives has been sent by another chip."""
+        for device, elements, chips, picojoules in (("tpu_v4", 65536, 2, 6), ("h100", 1048576, 8, 1.3)):
+            run = self.run_of("op", device, "collective", "kind=all_gather", f"elements={elements}", f"chips={chips}", "dtype=bf16")
+            sent = (chips - 1) * elements * 2  # by each chip
+            self.assertAlmostEqual(run["total"]["energy_pj"]["chips"], 8 * sent * picojoules, delta=1e-6 * 8 * sent * picojoules)
+
     def test_replays_have_the_energy_of_the_last_run(self):
         product = ("op", "a100", "matmul", "m=1024", "n=1024", "k=1024")
         once, last = self.run_of(*product), self.run_of(*product, "--set", "run.repeat=3")
