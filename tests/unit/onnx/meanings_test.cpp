@@ -159,6 +159,28 @@ TEST_CASE("a bias that the network makes is added by a layer of its own") {
     CHECK_FALSE(std::get<Conv2d>(graph.layers.at(1).op).bias);
 }
 
+TEST_CASE("the bias of a product by weights of a few bits is its own, one number for each column") {
+    const auto product = [](const std::vector<std::int64_t>& bias) {
+        auto model = model_of(
+            "(float[4,64] x) => (float[4,32] y) { y = com.microsoft.MatMulNBits<K = 64, N = 32, bits = 4, "
+            "block_size = 32>(x, w, s, e, e, b) }");
+        store(model, "w", {32, 2, 16}, onnx::TensorProto::UINT8);
+        store(model, "s", {64});
+        if (!bias.empty()) store(model, "b", bias);
+        for (auto& input : *model.mutable_graph()->mutable_node(0)->mutable_input())
+            if (input == "e" || (input == "b" && bias.empty())) input.clear();
+        return model;
+    };
+    const bool has_bias = GENERATE(true, false);
+    const Imported imported = import(product(has_bias ? Shape{32} : Shape{}));
+    INFO(imported.trace << notes(imported));
+    const Graph graph = graph_of(imported.trace);
+    REQUIRE(layers_of(graph) == "matmul");
+    CHECK(std::get<MatMul>(graph.layers[0].op).bias == has_bias);
+    CHECK(total_macs(graph).value() == 4 * 64 * 32);
+    CHECK_THAT(refusal(product({31})), Catch::Contains("its bias [31] is not one number for each column"));
+}
+
 TEST_CASE("an input is one tensor, whatever functions and loops call it") {
     auto model = model_of(
         "(float[1,4,9] x) => (float[1,4,9] y) { a = com.example.F(x) b = com.example.F(x) y = Add(a, b) }");

@@ -145,6 +145,18 @@ TEST_CASE("what cannot be mapped is listed, cut off, and counted") {
     CHECK(layers_of(graph) == "activation");  // f has no shape, for d has none
 }
 
+TEST_CASE("nodes that reach no output are counted, but not those that became part of a layer") {
+    const auto told = [](const std::string& graph) { return notes(import(model_of(graph))); };
+    CHECK_THAT(told("(float[2,3] x) => (float[2,3] y) { y = Relu(x) a = Exp(x) b = Neg(a) }"),
+               Catch::Contains("1 of 3 nodes became 1 layer; 0 are views or constants; 0 listed; 2 reach no "
+                               "output and are not in the trace\n"));
+    CHECK_THAT(told("(float[2,3] x) => (float[2,3] y) { a = Exp(x) s = Sigmoid(x) y = Mul(x, s) }"),
+               Catch::Contains("2 of 3 nodes became 1 layer; 0 are views or constants; 0 listed; 1 reaches "
+                               "no output and is not in the trace\n"));
+    CHECK_THAT(told("(float[2,3] x) => (float[2,3] y) { s = Sigmoid(x) y = Mul(x, s) }"),
+               Catch::Contains("2 of 2 nodes became 1 layer; 0 are views or constants; 0 listed\n"));
+}
+
 TEST_CASE("what is cut off feeds its readers from outside, if its shape is known") {
     auto model = model_of("(float[2,6] x) => (float[2,6] y) { a = Relu(x) f = CumSum(a, k) y = Add(f, x) }");
     store_numbers(model, "k", {0});

@@ -2,7 +2,7 @@
 set(sources ${CMAKE_CURRENT_LIST_DIR}/onnx_files_test.cpp)
 if(SYSTOLE_READS_ONNX)
     list(APPEND sources ${CMAKE_CURRENT_LIST_DIR}/operators_test.cpp ${CMAKE_CURRENT_LIST_DIR}/wire_scan_test.cpp
-                        ${CMAKE_CURRENT_LIST_DIR}/meanings_test.cpp)
+                        ${CMAKE_CURRENT_LIST_DIR}/meanings_test.cpp ${CMAKE_CURRENT_LIST_DIR}/windows_test.cpp)
 endif()
 systole_test(onnx SOURCES ${sources} DEPENDS systole_onnx systole_network systole_importers systole_workload)
 if(SYSTOLE_READS_ONNX)

@@ -277,6 +277,32 @@ outputs: [a]
 )"));
 }
 
+TEST_CASE("a transposed convolution that JAX pads to the same size is that of the mirrored map") {
+    const std::string in = "tensor<1x8x8x4xf32>", filters = "tensor<3x3x4x8xf32>",
+                      out = "tensor<1x16x16x8xf32>";
+    const auto padded = [&](const std::string& pads) {
+        return network(module_of(
+            "%arg0: " + in + ", %arg1: " + filters, out,
+            "%0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], "
+            "window = {pad = [" +
+                pads + ", " + pads +
+                "], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" +
+                in + ", " + filters + ") -> " + out + "\n return %0 : " + out));
+    };
+    const Network same = padded("[2, 1]"), mirrored = padded("[1, 2]");
+    // Each direction has 8 pixels of two taps and 8 of one.
+    CHECK(total_macs(same.graph) == Macs(24 * 24 * 4 * 8));
+    CHECK(work(same.graph) == native(R"(trace: native
+inputs: {x: {shape: [1, 8, 8, 4], dtype: bf16}}
+layers:
+  - {name: a, op: conv_transpose, filters: 8, kernel: 3, stride: 2, pad: 1, out_pad: 1}
+outputs: [a]
+)"));
+    CHECK(work(same.graph) == work(mirrored.graph));
+    CHECK_THAT(all_notes(same.imported), Catch::Contains("the trace has it mirrored, at the same cost"));
+    CHECK_THAT(all_notes(mirrored.imported), !Catch::Contains("mirrored"));
+}
+
 TEST_CASE("selections, clamps, joins, the greatest and batch products have their layers") {
     const Network read =
         network(module_of("%arg0: tensor<4x8x16xf32>, %arg1: tensor<4x8x16xf32>, %arg2: tensor<4x16x8xf32>",

@@ -102,6 +102,20 @@ Conv2d conv_of(const Map& map, const Windows& w, const Filters& filters) {
     return conv;
 }
 
+/// `more` becomes what is cut at the end less than at the begin. A dimension of which more is cut at the end
+/// is turned round, for a trace has it only so. Whether any is.
+bool mirror(Windows& w, Shape& more) {
+    bool any = false;
+    for (std::size_t i = 0; i < more.size(); ++i) {
+        more[i] += w.pad_begin[i] - w.pad_end[i];
+        if (more[i] >= 0) continue;
+        any = true;
+        w.pad_begin[i] -= more[i];  // what is cut at the end
+        more[i] = -more[i];
+    }
+    return any;
+}
+
 Step with_filters(Step step, const Filters& filters) {
     step.bias = filters.bias;
     step.takes_function = true;
@@ -153,20 +167,24 @@ Value convolve_transposed(Network& network, const std::string& name, Value x, co
     for (const std::int64_t stride : windows.stride)
         if (stride > kMostStride) throw Unsayable(fmt::format("a stride of {}", stride));
     const Map map = map_of(network, x, dims, 2);
-    const Windows w = of_two(windows);
+    Windows w = of_two(windows);
     Shape more = out_pad;
     if (more.size() == 1) more.insert(more.begin(), 0);
-    for (std::size_t i = 0; i < 2; ++i) more[i] += w.pad_begin[i] - w.pad_end[i];
+    const bool mirrored = mirror(w, more);
     if (w.stride[0] != w.stride[1] || w.pad_begin[0] != w.pad_begin[1] || more[0] != more[1])
         throw Unsayable(
             "a trace's transposed convolution has one stride and one padding for both directions");
     if (w.dilation != Shape{1, 1}) throw Unsayable("a trace's transposed convolution is not dilated");
-    if (more[0] < 0) throw Unsayable("more is cut at its end than at its begin");
     ConvTranspose conv;
     conv.batch = map.shape[0], conv.in_h = map.shape[1], conv.in_w = map.shape[2], conv.in_c = map.shape[3];
     conv.out_c = filters.count, conv.kernel_h = w.kernel[0], conv.kernel_w = w.kernel[1];
     conv.stride = w.stride[0], conv.pad = w.pad_begin[0], conv.out_pad = more[0];
     expect_sound(conv);
+    if (mirrored)
+        network.note(fmt::format(
+            "'{}': more of its map is cut at the end than at the begin: the trace has it mirrored, at the "
+            "same cost",
+            name));
     Step step{name, "conv_transpose", {network.tensor(map.value, map.shape)}};
     step.keys = fmt::format(", filters: {}, kernel: {}", filters.count, pair_text(w.kernel));
     step.keys += step_key("stride", w.stride, 1);

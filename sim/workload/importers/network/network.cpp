@@ -220,6 +220,12 @@ void Network::remember_converted(Value value, Value made) {
     conversions_.emplace(key, tensor(made));
 }
 
+bool Network::reaches_output(std::size_t begin, std::size_t end) const {
+    const auto first = unread_.begin();
+    return std::find(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end),
+                     false) != first + static_cast<std::ptrdiff_t>(end);
+}
+
 void Network::may_fold(Value made) {
     if (record(made).tensor) steps_[*tensors_[*record(made).tensor].step].folds = true;
 }

@@ -131,6 +131,9 @@ public:
     Imported finish(std::string_view name, const std::vector<std::string>& about, const std::string& file);
     /// Layers of the finished trace, views aside.
     std::size_t written() const { return written_; }
+    /// Whether any of the layers from `begin` to below `end`, counted as layers() does, leads to an output of
+    /// the finished trace, be it as a part of another one.
+    bool reaches_output(std::size_t begin, std::size_t end) const;
 
 private:
     friend class Recognizer;
@@ -174,6 +177,7 @@ private:
     std::set<TensorId> is_output_;
     std::vector<std::string> notes_;
     std::size_t written_ = 0;
+    std::vector<bool> unread_;  // layers that led to no output before any were joined
     std::map<std::pair<TensorId, Shape>, TensorId> views_;
     std::map<std::pair<TensorId, std::pair<Shape, Order>>, TensorId> moves_;
     std::map<std::pair<TensorId, DType>, TensorId> conversions_;

@@ -110,6 +110,7 @@ Imported Network::finish(std::string_view name, const std::vector<std::string>& 
                          const std::string& file) {
     Tidy unread(*this);
     unread.drop_unread();
+    unread_ = unread.dropped();
     Recognizer recognizer(*this, unread.dropped());
     recognizer.run();
     Tidy tidy(*this);

@@ -48,14 +48,17 @@ void pad_same(const std::string& how, const Shape& spatial, Windows& w) {
     }
 }
 
-/// Windows that begin inside the padded input count, even if they end beyond.
+/// Windows that begin in the input or in front of it count, even if they end beyond; one that would begin
+/// behind it is dropped (ONNX since opset 19, and PyTorch).
 void round_up(const Shape& spatial, Windows& w) {
     for (std::size_t i = 0; i < spatial.size(); ++i) {
         const std::int64_t room =
             spatial[i] + w.pad_begin[i] + w.pad_end[i] - w.dilation[i] * (w.kernel[i] - 1) - 1;
         // Also where the first window ends beyond: room below 0.
         const std::int64_t beyond = (room % w.stride[i] + w.stride[i]) % w.stride[i];
-        if (beyond != 0) w.pad_end[i] += w.stride[i] - beyond;
+        if (beyond == 0) continue;
+        const std::int64_t more = w.stride[i] - beyond, last = room + more;
+        if (last < spatial[i] + w.pad_begin[i]) w.pad_end[i] += more;
     }
 }
 
@@ -115,6 +118,40 @@ Shape wanted_size(Node& node, const Shape& shape) {
     if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
         throw Unsayable("its 'keep_aspect_ratio_policy' is none that ONNX has");
     return result;
+}
+
+/// Each dimension by its scale, in float32 as ONNX computes them: 27 by 40/27 is 40 there, and 39 in more
+/// digits.
+Shape scaled_size(Node& node, const Shape& shape, std::size_t scales_at) {
+    std::vector<float> scales;
+    if (node.has_attribute("scales")) {
+        const auto& list = node.attribute("scales")->floats();
+        scales.assign(list.begin(), list.end());
+    } else if (node.has(scales_at)) {
+        const Constant* const numbers = node.constant(scales_at);
+        if (numbers == nullptr) throw Unsayable("its scales are not known before the network runs");
+        for (std::size_t i = 0; i < numbers->size(); ++i)
+            scales.push_back(static_cast<float>(numbers->number(i)));
+    }
+    if (scales.size() != shape.size()) throw Unsayable("it has no scale for every dimension");
+    Shape size;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        const float extent = std::floor(static_cast<float>(shape[i]) * scales[i]);
+        if (!(extent >= 1 && static_cast<double>(extent) <= static_cast<double>(kMaxInteger)))
+            throw Unsayable(fmt::format("a scale of {}", scales[i]));
+        size.push_back(static_cast<std::int64_t>(extent));
+    }
+    return size;
+}
+
+/// Whether windows at an edge would see nothing but zeros: those of a Pad in front, and the pool's own.
+bool sees_zeros_only(const Held& held, const Windows& w) {
+    if (!held.zeros_before) return false;
+    for (std::size_t i = 0; i < w.kernel.size(); ++i)
+        if (w.pad_begin[i] + (*held.zeros_before)[i] >= w.kernel[i] ||
+            w.pad_end[i] + (*held.zeros_behind)[i] >= w.kernel[i])
+            return true;
+    return false;
 }
 
 }  // namespace
@@ -216,9 +253,9 @@ void map_pool(Node& node) {
     if (max && node.is_read(1)) throw Unsayable("where its maxima stood is read, too");
     const Shape asked = windows.pad_end;
     if (node.integer("ceil_mode", 0) != 0) round_up(spatial, windows);
-    // Zeros of a Pad are joined to the input where they count other than what lies beyond: for a maximum, and
-    // behind windows that are rounded up.
-    const bool joined = max || windows.pad_end != asked;
+    // Zeros of a Pad are joined to the input where they count other than what lies beyond (for a maximum, and
+    // behind windows that are rounded up), and where a trace's pool has no windows of zeros only.
+    const bool joined = max || windows.pad_end != asked || sees_zeros_only(node.held(0), windows);
     const Value x = joined ? node.value(0) : padded_input(node, 0, windows);
     node.put(0, pool(node.network(), node.name(), max ? "max" : "average", x,
                      channels_first(spatial.size() + 2), windows));
@@ -236,28 +273,7 @@ void map_resize(Node& node) {
     const Shape shape = node.shape(0), spatial = spatial_of(shape);
     const bool newer = node.op() == "Resize" && node.opset() >= 11;
     const std::size_t scales_at = newer ? 2 : 1;
-    Shape size = shape;
-    if (newer && node.has(3)) {
-        size = wanted_size(node, shape);
-    } else {
-        const bool attribute = node.has_attribute("scales");
-        std::vector<double> scales;
-        if (attribute) {
-            const auto& list = node.attribute("scales")->floats();
-            for (const float scale : list) scales.push_back(static_cast<double>(scale));
-        } else if (node.has(scales_at)) {
-            const Constant* const numbers = node.constant(scales_at);
-            if (numbers == nullptr) throw Unsayable("its scales are not known before the network runs");
-            for (std::size_t i = 0; i < numbers->size(); ++i) scales.push_back(numbers->number(i));
-        }
-        if (scales.size() != shape.size()) throw Unsayable("it has no scale for every dimension");
-        for (std::size_t i = 0; i < shape.size(); ++i) {
-            const double extent = std::floor(static_cast<double>(shape[i]) * scales[i]);
-            if (!(extent >= 1 && extent <= static_cast<double>(kMaxInteger)))
-                throw Unsayable(fmt::format("a scale of {}", scales[i]));
-            size[i] = static_cast<std::int64_t>(extent);
-        }
-    }
+    const Shape size = newer && node.has(3) ? wanted_size(node, shape) : scaled_size(node, shape, scales_at);
     if (size.size() != shape.size() || size[0] != shape[0] || size[1] != shape[1])
         throw Unsayable("it resizes other dimensions than those of pixels");
     const std::string mode = node.text("mode", "nearest");

@@ -89,8 +89,14 @@ void map_quantized_matmul(Node& node) {
         if (k < 1 || n < 1 || (bits != 4 && bits != 8)) throw Unsayable("its weights are of no 4 or 8 bits");
         const Value weights =
             network.stored(node.name() + "_weights", {k, n}, bits == 4 ? DType::Int4 : DType::Int8);
-        const Value out = matmul(network, node.name(), node.value(0), weights);
+        Value out = matmul(network, node.name(), node.value(0), weights);
         if (!network.is_stored(out)) network.scale_weights(out, node.integer("block_size", 0));
+        if (node.has(5)) {
+            if (node.shape(5) != Shape{n})
+                throw Unsayable(
+                    fmt::format("its bias {} is not one number for each column", to_string(node.shape(5))));
+            out = elementwise(network, node.name() + "_bias", "add", out, node.value(5));
+        }
         return node.put(0, out);
     }
     const bool linear = node.op() == "QLinearMatMul";

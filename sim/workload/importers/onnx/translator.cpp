@@ -139,7 +139,10 @@ void Translator::translate(const onnx::NodeProto& proto, OnnxScope& scope) {
             if (meaning == nullptr) throw Unsayable("a trace has no such operator");
             meaning(node);
         }
-        (network_.layers() > before ? mapped_ : views_) += 1;
+        if (network_.layers() > before)
+            mapped_.emplace_back(before, network_.layers());
+        else
+            ++views_;
         if (&scope == &top_) compare_shapes(proto);
     } catch (const Unsayable& reason) {
         depth_ = depth;
@@ -255,6 +258,18 @@ void Translator::expect_used_choices() const {
                                         shown(node), did_you_mean(node, used_branches_)));
 }
 
+std::string Translator::counts(std::size_t listed) const {
+    const auto lost = static_cast<std::size_t>(std::ranges::count_if(
+        mapped_, [&](const auto& layers) { return !network_.reaches_output(layers.first, layers.second); }));
+    std::string text = fmt::format("{} of {} nodes became {} layer{}; {} are views or constants; {} listed",
+                                   mapped_.size() - lost, nodes_, network_.written(),
+                                   network_.written() == 1 ? "" : "s", views_, listed);
+    if (lost > 0)
+        text += fmt::format("; {} reach{} no output and {} not in the trace", lost, lost == 1 ? "es" : "",
+                            lost == 1 ? "is" : "are");
+    return text;
+}
+
 Imported Translator::run() {
     add_initializers(model_.graph(), top_);
     bind_inputs();
@@ -277,10 +292,7 @@ Imported Translator::run() {
     std::vector<ImportNote> notes;
     for (std::string& text : listed_) notes.push_back({{file_, 0, 0}, std::move(text)});
     notes.insert(notes.end(), imported.notes.begin(), imported.notes.end());
-    notes.push_back(
-        {{file_, 0, 0},
-         fmt::format("{} of {} nodes became {} layer{}; {} are views or constants; {} listed", mapped_,
-                     nodes_, network_.written(), network_.written() == 1 ? "" : "s", views_, nodes)});
+    notes.push_back({{file_, 0, 0}, counts(nodes)});
     imported.notes = std::move(notes);
     return imported;
 }

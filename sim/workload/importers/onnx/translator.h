@@ -93,6 +93,8 @@ private:
     /// Tells where the file records other shapes than those that were made.
     void compare_shapes(const onnx::NodeProto& node);
     void expect_used_choices() const;
+    /// The last note: what became of all nodes.
+    std::string counts(std::size_t listed) const;
 
     const onnx::ModelProto& model_;
     const std::string file_;
@@ -105,7 +107,8 @@ private:
     std::unordered_map<std::string, int> readers_;                      // of names, outputs counted
     std::vector<std::string> listed_;
     std::vector<std::string> used_branches_;
-    std::size_t nodes_ = 0, mapped_ = 0, views_ = 0, asked_ = 0, turns_ = 0, different_ = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> mapped_;  // layers of each node that has some
+    std::size_t nodes_ = 0, views_ = 0, asked_ = 0, turns_ = 0, different_ = 0;
     int depth_ = 0;
 };
 
