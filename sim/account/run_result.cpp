@@ -197,8 +197,8 @@ std::string known_time_phrase(const DeviceResult& result) {
     if (!result.reuse) return "";
     const double time = static_cast<double>(result.total.time().value());
     const double percent = time == 0 ? 0 : 100 * static_cast<double>(result.reuse->off.value()) / time;
-    return fmt::format("the time is known to {}{}",
-                       percent < 0.005 ? "less than 0.01 %" : fmt::format("{:.2f} %", percent),
+    return fmt::format("the time is known to about {}{}",
+                       percent < 0.005 ? "0.01 %" : fmt::format("{:.2f} %", percent),
                        result.reuse->by_chance ? " in 19 of 20 cases" : "");
 }
 

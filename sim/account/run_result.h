@@ -171,7 +171,8 @@ std::string roofline_sentence(const DeviceResult& result);
 /// "Chosen: mxu.dataflow=os (141,000 cycles in ws, ...).": empty if nothing was.
 std::string choices_sentence(const DeviceResult& result);
 
-/// "the time is known to 0.06 %", "... to 0.15 % in 19 of 20 cases": of a run with reused rows, else empty.
+/// "the time is known to about 0.06 %", "... to about 0.15 % in 19 of 20 cases": of a run with reused rows,
+/// else empty.
 std::string known_time_phrase(const DeviceResult& result);
 
 /// "The memory's data buses: 41.2 % transfer, 30.1 % empty_queue, ...": where the bandwidth went; transfers

@@ -54,12 +54,13 @@ TEST_CASE("a run of which some was taken over says how well its time is known") 
         return std::pair(text.substr(begin, text.find('\n', begin) - begin),
                          Json::parse(to_json({result}))["devices"][0]["reuse"]);
     };
-    CHECK(text_and_json(60, false) == std::pair(std::string("  of the whole run the time is known to 0.06 %"),
-                                                Json{{"time_known_to", 0.0006}, {"confidence", nullptr}}));
+    CHECK(text_and_json(60, false) ==
+          std::pair(std::string("  of the whole run the time is known to about 0.06 %"),
+                    Json{{"time_known_to", 0.0006}, {"confidence", nullptr}}));
     CHECK(text_and_json(150, true) ==
-          std::pair(std::string("  of the whole run the time is known to 0.15 % in 19 of 20 cases"),
+          std::pair(std::string("  of the whole run the time is known to about 0.15 % in 19 of 20 cases"),
                     Json{{"time_known_to", 0.0015}, {"confidence", 0.95}}));
-    CHECK(text_and_json(4, false).first == "  of the whole run the time is known to less than 0.01 %");
+    CHECK(text_and_json(4, false).first == "  of the whole run the time is known to about 0.01 %");
 }
 
 TEST_CASE("a class that shows in the total only has its column") {

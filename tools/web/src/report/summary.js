@@ -94,7 +94,7 @@ export function sentences(run) {
 function known(reuse) {
     if (!reuse) return "";
     const cent = 100 * reuse.time_known_to;
-    return `, and the run's time is known to ${cent < 0.005 ? "less than 0.01" : cent.toFixed(2)} %${reuse.confidence === null ? "" : " in 19 of 20 cases"}`;
+    return `, and the run's time is known to about ${Math.max(cent, 0.01).toFixed(2)} %${reuse.confidence === null ? "" : " in 19 of 20 cases"}`;
 }
 
 /** What runs of one trace are compared by: {of: run → ns, each: "image", "" for whole runs}; null: by nothing. */
