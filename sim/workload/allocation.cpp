@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "sim/base/check.h"
 #include "sim/base/checked.h"
@@ -207,8 +208,11 @@ void Allocator::place_residents() {
         born[root(graph_.layers[i].output)] = i;  // the first one's that writes a part of it
         for (const TensorId input : graph_.layers[i].inputs) ++passes[root(input)];
     }
-    if (rules_.outputs_in_dram)
-        for (const TensorId output : graph_.outputs) --passes[root(output)];
+    if (rules_.outputs_in_dram) {
+        std::set<TensorId> written;  // several outputs may be views of one tensor
+        for (const TensorId output : graph_.outputs) written.insert(root(output));
+        for (const TensorId tensor : written) --passes[tensor];
+    }
     const std::int64_t step = rules_.scratchpad_alignment.value();
     const std::int64_t capacity = rules_.scratchpad_capacity.value();
     std::vector<TensorId> ids;

@@ -247,6 +247,12 @@ class Shown(ProgramTest):
         self.assertEqual(shown["weight_bytes"], made["weight_bytes"])
         self.assertRegex(self.answer("show", "trace", "./t.yaml"), r"(?m)^a\.dequantize .*\[256, 128\] int4 +16,640$")
 
+    def test_four_bits_in_rows_of_odd_length_are_counted_as_they_are_stored(self):
+        for n in (1, 3, 129):
+            run = json.loads(self.answer("op", "tpu_v5e", "matmul", "m=8", f"n={n}", "k=256", "dtype_b=int4", "scales=channel", "--format", "json"))
+            weights = 256 * n // 2 + 2 * n  # and a scale each column
+            self.assertEqual(run["devices"][0]["total"]["bytes"]["compulsory_dram"], 8 * 256 * 2 + 8 * n * 2 + weights)
+
     def test_inputs_and_outputs_that_stay_on_chip_must_still_pass_the_memorys_bus(self):
         def bytes_at(place):
             (run,) = json.loads(self.answer("run", "tpu_v4", TRACE, "--set", f"run.inputs_at={place}", "--set",

@@ -6,6 +6,9 @@
 #include <random>
 #include <vector>
 
+#include "tests/unit/lowering/fixtures.h"
+#include "tests/unit/workload/graphs.h"
+
 namespace systole::systolic {
 namespace {
 
@@ -87,6 +90,29 @@ TEST_CASE("Strips of a map leave once each, whatever their order", "[lowering]")
         }
         CHECK(std::ranges::all_of(left, [](int times) { return times == 1; }));
     }
+}
+
+TEST_CASE("A strip that nobody writes beside leaves with the layer that wrote it", "[lowering]") {
+    SystolicSpec spec = test::small_machine(1);
+    spec.host.kind = HostLinkSpec::Kind::Pcie;
+    spec.host.pcie.max_payload = Bytes(4);
+    // Of y two columns are narrow, and the six beside them are not.
+    const Graph graph = systole::test::graph_of(
+        "trace: two\ninputs:\n  a: {shape: [6, 2], dtype: int8}\n  b: {shape: [6, 6], dtype: int8}\nlayers:\n"
+        "  - {name: y, op: concat, in: [a, b], axis: 1}\n"
+        "  - {name: z, op: activation, in: y, function: relu}\noutputs: [y, z]\n");
+    const Lowered lowered = test::check(graph, spec, Protocol::of_run());
+    std::vector<std::int64_t> left(2);
+    std::vector<std::int32_t> layers;  // of what leaves, in order
+    for (const Command& command : lowered.program.commands) {
+        if (command.unit >= kSharedUnits || unit_kind(command.unit) == UnitKind::Vector) continue;
+        const Transfer& transfer = lowered.program.transfer(command);
+        if (transfer.to.place != Place::Host) continue;
+        left.at(static_cast<std::size_t>(command.layer)) += transfer.bytes();
+        layers.push_back(command.layer);
+    }
+    CHECK(left == std::vector<std::int64_t>{6 * 8, 6 * 8});
+    CHECK(std::ranges::is_sorted(layers));
 }
 
 }  // namespace systole::systolic

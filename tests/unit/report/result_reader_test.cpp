@@ -122,6 +122,9 @@ TEST_CASE("values of the wrong kind are named by their place") {
     CHECK(
         wrong("/devices/0/layers/0/bytes/moved/0/bytes", nullptr).find("moved[0].bytes: expected a number") !=
         std::string::npos);
+    CHECK(wrong("/devices/0/reuse", 5) == "r.json: error: devices[0].reuse: expected an object");
+    CHECK(wrong("/devices/0/reuse", {{"time_known_to", "well"}, {"confidence", nullptr}}) ==
+          "r.json: error: devices[0].reuse.time_known_to: expected a number of 0 or more");
     CHECK(wrong("/devices/0/memory_bus/transfer", "all").find("memory_bus.transfer: expected") !=
           std::string::npos);
 }

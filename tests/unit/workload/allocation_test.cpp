@@ -134,12 +134,11 @@ TEST_CASE("what pays lives in the scratchpad, the rest in DRAM behind the weight
 
 TEST_CASE("an output that has to be in DRAM in the end stays on the chip for its readers only",
           "[workload]") {
-    const auto placed = [](const std::string& outputs, bool in_dram) {
+    const auto placed = [](const std::string& outputs, bool in_dram, const std::string& more = "") {
         const Graph graph = graph_of(
             "trace: made\ninputs:\n  x: {shape: [4, 16], dtype: int8}\nlayers:\n"
-            "  - {name: a, op: matmul, n: 16}\n  - {name: b, op: softmax}\n"
-            "outputs: " +
-            outputs + "\n");
+            "  - {name: a, op: matmul, n: 16}\n  - {name: b, op: softmax}\n" +
+            more + "outputs: " + outputs + "\n");
         AllocationRules rules = rules_of(Space::Dram, 1, 16);
         rules.resident_where_it_pays = true;
         rules.scratchpad_capacity = Bytes(1'000);
@@ -150,6 +149,9 @@ TEST_CASE("an output that has to be in DRAM in the end stays on the chip for its
     CHECK(placed("[b]", false) == std::pair(Space::Scratchpad, Space::Scratchpad));
     CHECK(placed("[b]", true) == std::pair(Space::Scratchpad, Space::Dram));
     CHECK(placed("[a, b]", true) == std::pair(Space::Scratchpad, Space::Dram));
+    // Two views of one tensor are one write.
+    CHECK(placed("[b, c]", true, "  - {name: c, op: reshape, shape: [16, 4]}\n") ==
+          std::pair(Space::Scratchpad, Space::Dram));
 }
 
 TEST_CASE("a place is used again after its last reader", "[workload]") {

@@ -31,7 +31,6 @@ public:
 
     const std::vector<Strip>& waiting() const { return waiting_; }
     std::int64_t bytes_waiting() const;
-    void clear() { waiting_.clear(); }
 
 private:
     std::vector<Strip> waiting_;
